@@ -1,0 +1,1 @@
+"""What should happen: workload, program, passes, validator and targets. Imports no hardware."""

@@ -1,0 +1,203 @@
+"""Every error that the compiler raises.
+
+Each one carries the values that it names as attributes, and its message ends with the way out
+where there is one. All derive from :class:`ShardwrightError`, which is what a caller catches.
+"""
+
+
+class ShardwrightError(Exception):
+    """Base of every error that this project raises on purpose."""
+
+
+# --- The workload and the target ----------------------------------------------------------------
+
+
+class WorkloadError(ShardwrightError):
+    """The matrix product that was asked for cannot be stated."""
+
+
+class EmptyMatrixError(WorkloadError):
+    """A dimension of the product is zero."""
+
+    def __init__(self, *, m: int, n: int, k: int):
+        self.m, self.n, self.k = m, n, k
+        name = next(name for name, extent in (("m", m), ("n", n), ("k", k)) if extent == 0)
+        super().__init__(
+            f"the product {m}x{k} . {k}x{n} is empty: {name} is 0; "
+            f"every dimension must be at least 1"
+        )
+
+
+class AccumulatorOverflowError(WorkloadError):
+    """The sum of the products may leave the accumulator's range."""
+
+    def __init__(self, *, k: int, low: int, high: int, dtype: str, k_max: int):
+        self.k, self.low, self.high, self.dtype, self.k_max = k, low, high, dtype, k_max
+        super().__init__(
+            f"a contraction of k = {k} can reach sums in [{low}, {high}], which {dtype} does not "
+            f"hold; with these operand ranges k may be at most {k_max}: split the product along k, "
+            f"or declare narrower operand ranges"
+        )
+
+
+class TargetError(ShardwrightError):
+    """A target is unknown or its description is wrong."""
+
+
+class UnknownTargetError(TargetError):
+    """No target has this name."""
+
+    def __init__(self, *, name: str, known: tuple[str, ...]):
+        self.name, self.known = name, known
+        super().__init__(f"no target is named {name!r}; the targets are {', '.join(known)}")
+
+
+class TargetValueError(TargetError):
+    """A field of a target has a value that it cannot have."""
+
+    def __init__(self, *, target: str, field: str, rule: str, value: object):
+        self.target, self.field, self.rule, self.value = target, field, rule, value
+        super().__init__(f"target {target!r}: {field} must be {rule}, not {value!r}")
+
+
+# --- Sharding -----------------------------------------------------------------------------------
+
+
+class ShardError(ShardwrightError):
+    """A program cannot be sharded as asked."""
+
+
+class NothingToShardError(ShardError):
+    """The program has no matrix product over loaded operands."""
+
+    def __init__(self, *, program: str, why: str):
+        self.program, self.why = program, why
+        super().__init__(
+            f"program {program!r} has nothing to shard: {why}; "
+            f"a shard splits the contraction axis of a matrix product of two loaded tensors"
+        )
+
+
+class AlreadyShardedError(ShardError):
+    """The program already spans several chips."""
+
+    def __init__(self, *, program: str, chips: int):
+        self.program, self.chips = program, chips
+        super().__init__(
+            f"program {program!r} is sharded over {chips} chips already; "
+            f"shard the one-chip program that it came from"
+        )
+
+
+class AxisNotDivisibleError(ShardError):
+    """The contraction axis does not divide by the number of chips."""
+
+    def __init__(self, *, axis: str, extent: int, chips: int):
+        self.axis, self.extent, self.chips = axis, extent, chips
+        super().__init__(
+            f"axis {axis} of {extent} does not divide over {chips} chips "
+            f"({extent % chips} left over); choose a chip count that divides it, "
+            f"or pad it with zeros (--pad-k)"
+        )
+
+
+class SliceNotTileAlignedError(ShardError):
+    """A chip's slice of the contraction axis is not a whole number of tiles."""
+
+    def __init__(self, *, axis: str, extent: int, chips: int, tile: int):
+        self.axis, self.extent, self.chips, self.tile = axis, extent, chips, tile
+        super().__init__(
+            f"axis {axis} of {extent} over {chips} chips gives slices of {extent // chips}, "
+            f"which is not a multiple of the tile {tile}; choose a smaller tile or fewer chips, "
+            f"or pad it with zeros (--pad-k)"
+        )
+
+
+class UnsliceableFillError(ShardError):
+    """A tensor's initial values cannot be sliced faithfully."""
+
+    def __init__(self, *, tensor: str, why: str):
+        self.tensor, self.why = tensor, why
+        super().__init__(
+            f"tensor {tensor!r} cannot be sliced: {why}; give its values explicitly (Values), "
+            f"or leave it External and let the host supply each slice"
+        )
+
+
+class NoCrossChipHandoffError(ShardError):
+    """The target has no hand-off that crosses a chip boundary."""
+
+    def __init__(self, *, target: str, provided: tuple[str, ...]):
+        self.target, self.provided = target, provided
+        super().__init__(
+            f"target {target!r} has no hand-off between chips (it provides "
+            f"{', '.join(provided) or 'none'}); a reduction needs Token, Semaphore or Barrier: "
+            f"choose another target, or one chip"
+        )
+
+
+class LinkPortsExceededError(ShardError):
+    """A chip would need more links than it has ports."""
+
+    def __init__(self, *, chip: int, needed: int, ports: int, algorithm: str, way_out: str):
+        self.chip, self.needed, self.ports, self.algorithm = chip, needed, ports, algorithm
+        super().__init__(
+            f"a {algorithm} reduction needs {needed} links at chip {chip}, "
+            f"which has {ports} link ports; {way_out}"
+        )
+
+
+class ShardPlanError(ShardError):
+    """A shard plan states a chip count or an algorithm that does not exist."""
+
+    def __init__(self, *, field: str, rule: str, value: object):
+        self.field, self.rule, self.value = field, rule, value
+        super().__init__(f"shard plan: {field} must be {rule}, not {value!r}")
+
+
+# --- Passes -------------------------------------------------------------------------------------
+
+
+class PassError(ShardwrightError):
+    """A pass cannot fill in what is missing."""
+
+
+class NoEngineError(PassError):
+    """A site has no free engine for a stage."""
+
+    def __init__(self, *, stage: str, kind: str, site: str, count: int):
+        self.stage, self.kind, self.site, self.count = stage, kind, site, count
+        super().__init__(
+            f"stage {stage!r} finds no free {kind} engine at site {site}, which has {count}; "
+            f"give the target more {kind} engines or move the stage"
+        )
+
+
+class NoHandoffError(PassError):
+    """The target has no hand-off for an edge inside a site."""
+
+    def __init__(self, *, target: str, edge: str):
+        self.target, self.edge = target, edge
+        super().__init__(
+            f"target {target!r} has no local hand-off for edge {edge!r}; it must provide "
+            f"Fifo or ValidReady"
+        )
+
+
+# --- The validator ------------------------------------------------------------------------------
+
+
+class ValidationError(ShardwrightError):
+    """A program breaks a rule of the program representation.
+
+    ``rule`` is the rule's name, ``subject`` the name of the thing that breaks it.
+    """
+
+    def __init__(self, rule: str, subject: str, message: str):
+        self.rule, self.subject = rule, subject
+        self.after_pass: str | None = None
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        where = f" after pass {self.after_pass}" if self.after_pass else ""
+        return f"{self.rule}: {self.args[0]}{where}"

@@ -1,0 +1,1 @@
+"""The placed program: frozen dataclasses and tuples, names are identity."""

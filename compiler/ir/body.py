@@ -1,0 +1,60 @@
+"""The expression that a fold computes: a closed algebra over its operands.
+
+The interpreter, the hardware and the validator all read the same expression, so the order of a
+reduction is defined and not accidental.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+
+
+@dataclass(frozen=True)
+class Operand:
+    """The beat of input stream ``index``."""
+
+    index: int
+
+    def __str__(self) -> str:
+        return f"op{self.index}"
+
+
+@dataclass(frozen=True)
+class Add:
+    """Lane by lane sum."""
+
+    left: "Body"
+    right: "Body"
+
+    def __str__(self) -> str:
+        return f"({self.left} + {self.right})"
+
+
+@dataclass(frozen=True)
+class Max:
+    """Lane by lane maximum."""
+
+    left: "Body"
+    right: "Body"
+
+    def __str__(self) -> str:
+        return f"max({self.left}, {self.right})"
+
+
+Body = Operand | Add | Max
+
+
+def left_fold(count: int) -> Body:
+    """``((op0 + op1) + op2) + ...`` over ``count`` operands."""
+    operands: list[Body] = [Operand(index) for index in range(count)]
+    return reduce(Add, operands)
+
+
+def operands_of(body: Body) -> Iterator[int]:
+    """Operand indices from left to right, with repetitions."""
+    match body:
+        case Operand(index):
+            yield index
+        case Add(left, right) | Max(left, right):
+            yield from operands_of(left)
+            yield from operands_of(right)

@@ -1,0 +1,44 @@
+"""Buffer: choose the depths with which nothing waits for room."""
+
+from dataclasses import replace
+
+from compiler.ir.buffer import Buffer
+from compiler.ir.program import Program
+from compiler.ir.stage import Load
+from compiler.targets import Target
+from compiler.timing import TimingModel, page_interval
+
+OPERAND_PAGES = 2
+"""Depth between a load and a product: a load keeps pace, so two pages only cover its start."""
+
+
+def choose_depths(program: Program, target: Target) -> Program:
+    """Give each buffer without a depth the least one that keeps the steady state at full rate.
+
+    In the steady state every page does what the first page did, one page interval later. So one
+    page is timed with unbounded buffers; a slot that is busy for ``t`` cycles, from the moment it
+    is promised to the moment its return is known, is needed ``ceil(t / interval)`` times.
+    """
+    interval, _ = page_interval(program, target)
+    unbounded = tuple(replace(buffer, depth_pages=None) for buffer in program.buffers)
+    model = TimingModel(
+        replace(program, buffers=unbounded), pages=1, target=target, interval=interval
+    )
+    times = model.solve()
+    loaded = {
+        name for stage in program.stages if isinstance(stage.kind, Load) for name in stage.outs
+    }
+
+    def depth(buffer: Buffer) -> int:
+        if buffer.name in loaded:
+            return OPERAND_PAGES
+        busy = int(times.returned[buffer.name][0] - times.promised[buffer.name][0])
+        return max(1, -(-busy // interval))
+
+    return replace(
+        program,
+        buffers=tuple(
+            buffer if buffer.depth_pages else replace(buffer, depth_pages=depth(buffer))
+            for buffer in program.buffers
+        ),
+    )

@@ -1,0 +1,72 @@
+"""The way from a product to a program: which passes run, in which order."""
+
+from collections.abc import Callable
+
+from compiler.errors import ValidationError
+from compiler.ir.program import Program
+from compiler.passes.buffer import choose_depths
+from compiler.passes.handshake import handshake
+from compiler.passes.lower import lower
+from compiler.passes.place import place
+from compiler.passes.route import route
+from compiler.passes.schedule import schedule
+from compiler.passes.shard import ShardPlan, replicate
+from compiler.passes.tile import tile
+from compiler.targets import Target
+from compiler.validate import validate
+from compiler.workload import MatmulSpec
+
+PASSES: tuple[tuple[str, Callable[[Program, Target], Program]], ...] = (
+    ("tile", lambda program, target: tile(program)),
+    ("place", place),
+    ("buffer", choose_depths),
+    ("handshake", handshake),
+    ("route", route),
+    ("schedule", schedule),
+)
+
+
+def compile(spec: MatmulSpec, target: Target) -> Program:
+    """Compile a product into a placed program for one chip of ``target``.
+
+    Raises
+    ------
+    ShardwrightError
+        One of :mod:`compiler.errors`, if the product or the target does not allow it.
+    """
+    return run_passes(_checked(lower(spec, target), target, "lower"), target)
+
+
+def shard(program: Program, plan: ShardPlan, target: Target) -> Program:
+    """Spread a placed one-chip program over ``plan.chips`` chips and reduce their partial sums.
+
+    Raises
+    ------
+    ShardError
+        If the program cannot be split as asked; see :mod:`compiler.errors` for each case.
+    """
+    if plan.chips == 1:
+        return program
+    return run_passes(_checked(replicate(program, plan, target), target, "shard"), target)
+
+
+def run_passes(program: Program, target: Target) -> Program:
+    """Fill in all that is missing, and validate after each pass.
+
+    Raises
+    ------
+    ValidationError
+        If the program breaks a rule, before the passes or after one of them.
+    """
+    for name, step in PASSES:
+        program = _checked(step(program, target), target, name)
+    return program
+
+
+def _checked(program: Program, target: Target, name: str) -> Program:
+    try:
+        validate(program, target)
+    except ValidationError as error:
+        error.after_pass = name
+        raise
+    return program

@@ -1,0 +1,74 @@
+"""What a machine provides."""
+
+from dataclasses import dataclass, fields
+
+from compiler.errors import TargetValueError
+from compiler.ir.edge import CROSSING_HANDOFFS, LOCAL_HANDOFFS
+
+
+@dataclass(frozen=True)
+class Target:
+    """A machine of equal chips.
+
+    Parameters
+    ----------
+    tile : int
+        Edge of a tile; a tile unit has ``tile * tile`` multiply-accumulates.
+    handoffs : tuple of str
+        Hand-offs provided: of ``ValidReady`` and ``Fifo`` inside a site, of ``Token``,
+        ``Semaphore`` and ``Barrier`` between chips.
+    link_ports : int
+        Ends of links that one chip can hold, in both directions together.
+    link_width_bits : int
+        Bits that cross a link in one cycle.
+    link_latency_cycles : int
+        Cycles on the way, each direction.
+    compute_engines, movement_engines : int
+        Engines of each site. A tile unit and a fold each take a compute engine, a load and a
+        store each take a movement engine; a receive runs on the engine of its link port.
+    memory_bytes : int
+        Memory of one chip for tensors and buffers.
+
+    Raises
+    ------
+    TargetValueError
+        If a field is out of its range.
+    """
+
+    name: str
+    description: str
+    tile: int
+    handoffs: tuple[str, ...]
+    link_ports: int
+    link_width_bits: int
+    link_latency_cycles: int
+    compute_engines: int
+    movement_engines: int
+    memory_bytes: int
+
+    def __post_init__(self) -> None:
+        counts = [field.name for field in fields(self) if field.type in (int, "int")]
+        for name in counts:
+            value = getattr(self, name)
+            least = 0 if name == "link_ports" else 1
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                rule = f"an integer of at least {least}"
+                raise TargetValueError(target=self.name, field=name, rule=rule, value=value)
+        known = LOCAL_HANDOFFS + CROSSING_HANDOFFS
+        for handoff in self.handoffs:
+            if handoff not in known:
+                rule = f"of {', '.join(known)}"
+                raise TargetValueError(target=self.name, field="handoffs", rule=rule, value=handoff)
+
+    @property
+    def local_handoff(self) -> str | None:
+        """The hand-off inside a site: the first of ValidReady, Fifo that is provided."""
+        return self._first(LOCAL_HANDOFFS)
+
+    @property
+    def crossing_handoff(self) -> str | None:
+        """The hand-off between chips: the first of Token, Semaphore, Barrier that is provided."""
+        return self._first(CROSSING_HANDOFFS)
+
+    def _first(self, preference: tuple[str, ...]) -> str | None:
+        return next((handoff for handoff in preference if handoff in self.handoffs), None)

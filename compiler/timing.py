@@ -1,0 +1,249 @@
+"""The performance model: at which cycle each beat passes each stage.
+
+Cycle 0 is the one in which ``start`` is asserted. A stage takes or sends a beat in the first cycle
+in which everything that it waits for is there: its operands, its own register, room in the buffer
+that it fills, and for a page of results room for the whole page. These rules are a max-plus
+system; it is solved by repeating a forward pass over all beats until nothing moves.
+
+The latencies are those of the components of the same names.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from compiler.ir.body import Add, Max, Operand
+from compiler.ir.edge import Edge, Semaphore
+from compiler.ir.program import Program
+from compiler.ir.stage import Fold, Load, MatmulTiles, Recv, Stage, Store
+from compiler.targets import Target
+
+LOAD_CYCLES = 1
+"""From ``start`` to the first beat on a load's stream."""
+FIFO_CYCLES = 1
+"""From the cycle in which a beat is written to the first in which it can be read."""
+TILE_CYCLES = 4
+"""From the cycle in which a result's last pair of beats is taken to its first row."""
+LINK_REGISTER_CYCLES = 1
+"""From the cycle in which a flit is taken to the one in which it is on the link."""
+VALID_CYCLES = 1
+"""From the cycle in which a page's last flit is on the link to the one of its ``valid``."""
+OFFER_CYCLES = 1
+"""From the cycle in which a page leaves a buffer to the one in which its slot is offered."""
+OPERATION_CYCLES = 1
+"""Through one operation of a fold."""
+
+Cycles = np.ndarray
+
+
+@dataclass
+class BeatTimes:
+    """Cycles per buffer, indexed by beat, or by page where it says so.
+
+    Attributes
+    ----------
+    written, readable, taken : dict
+        When a beat enters the buffer, when it can first leave it, and when it does.
+    promised : dict
+        Per page: when a slot of the buffer is set aside for it.
+    returned : dict
+        Per page: the first cycle in which its slot can be promised again.
+    stored : array or None
+        When a beat is written into the output memory.
+    """
+
+    written: dict[str, Cycles] = field(default_factory=dict)
+    readable: dict[str, Cycles] = field(default_factory=dict)
+    taken: dict[str, Cycles] = field(default_factory=dict)
+    promised: dict[str, Cycles] = field(default_factory=dict)
+    returned: dict[str, Cycles] = field(default_factory=dict)
+    stored: Cycles | None = None
+
+
+class TimingModel:
+    """Beat times of a placed program.
+
+    Parameters
+    ----------
+    program : Program
+        Stages, buffers and edges; buffers without a depth are taken as unbounded.
+    pages : int
+        Result pages to follow.
+    target : Target
+        Stands in for links and hand-offs that are not chosen yet.
+    interval : int
+        Least number of cycles from one result page to the next, for every product.
+    """
+
+    def __init__(self, program: Program, *, pages: int, target: Target, interval: int = 0):
+        self.program = program
+        self.target = target
+        self.pages = pages
+        self.interval = interval
+        self.beats = program.tile * pages
+        self.times = BeatTimes()
+        self.operations: dict[tuple[str, str], Cycles] = {}
+        self.slot_latency: dict[str, int] = {}
+        self.order = _topological(program)
+
+    def solve(self) -> BeatTimes:
+        """Beat times at the fixed point."""
+        before = None
+        while before is None or not _equal(before, self.times.taken):
+            before = dict(self.times.taken)
+            for stage in self.order:
+                self._pass(stage)
+        return self.times
+
+    def _pass(self, stage: Stage) -> None:
+        match stage.kind:
+            case MatmulTiles():
+                self._product(stage)
+            case Recv():
+                (edge,) = self.program.edges_by_destination[stage.name]
+                self._receive(stage, edge)
+            case Fold(body):
+                (out,) = stage.outs
+                assert not isinstance(body, Operand)
+                fires = self._operation(stage, body, self.times.written.get(out))
+                self._write(out, np.maximum(fires + OPERATION_CYCLES, self._space(out)))
+            case Store():
+                (source,) = stage.ins
+                self.times.stored = self.times.readable[source]
+                self._take(source, self.times.stored)
+            case Load():
+                pass
+
+    def _product(self, stage: Stage) -> None:
+        assert isinstance(stage.kind, MatmulTiles) and stage.kind.block_count is not None
+        tile, work = self.program.tile, stage.kind.block_count * self.program.tile
+        (out,) = stage.outs
+        start = np.full(self.pages, LOAD_CYCLES + FIFO_CYCLES)
+        admitted = _spaced(self._after_return(out, start), max(work, self.interval))
+        first_row = admitted + work - 1 + TILE_CYCLES
+        self._write(out, np.repeat(first_row, tile) + np.arange(self.beats) % tile)
+        self.times.promised[out] = admitted
+
+    def _receive(self, stage: Stage, edge: Edge) -> None:
+        """Time the link from the sender's buffer to the landing buffer."""
+        times, tile = self.times, self.program.tile
+        (landing,) = stage.outs
+        width, latency = self._link(edge)
+        page = self.program.buffer_by_name[edge.buffer].page
+        flits = -(-page.beat_bits // width)
+        ready = times.readable[edge.buffer].copy()
+        ready[::tile] = self._after_return(landing, ready[::tile])
+        first_flit = _spaced(ready, flits)
+        last_flit = first_flit + flits - 1
+        arrives = last_flit + LINK_REGISTER_CYCLES + latency
+        self._take(edge.buffer, last_flit)
+        times.promised[landing] = first_flit[::tile]
+        times.written[landing] = arrives
+        self.slot_latency[landing] = latency
+        if self._is_semaphore(edge):
+            self.slot_latency[landing] += OFFER_CYCLES
+            arrives = np.repeat(arrives[tile - 1 :: tile] + VALID_CYCLES, tile)
+        times.readable[landing] = arrives + FIFO_CYCLES
+
+    def _operation(self, stage: Stage, body: Add | Max, result_left: Cycles | None) -> Cycles:
+        """The cycles in which an operation of a fold takes its pairs of beats."""
+        fires = np.zeros(self.beats, dtype=np.int64)
+        for operand in (body.left, body.right):
+            if isinstance(operand, Operand):
+                there = self.times.readable[stage.ins[operand.index]]
+            else:
+                left = self.operations.get((stage.name, str(body)))
+                there = self._operation(stage, operand, left) + OPERATION_CYCLES
+            fires = np.maximum(fires, there)
+        if result_left is not None:
+            fires[1:] = np.maximum(fires[1:], result_left[:-1])
+        fires = _spaced(fires, 1)
+        self.operations[stage.name, str(body)] = fires
+        for operand in (body.left, body.right):
+            if isinstance(operand, Operand):
+                self._take(stage.ins[operand.index], fires)
+        return fires
+
+    def _write(self, buffer: str, cycles: Cycles) -> None:
+        self.times.written[buffer] = written = _spaced(cycles, 1)
+        self.times.readable[buffer] = written + FIFO_CYCLES
+        self.times.promised[buffer] = written[:: self.program.tile]
+
+    def _take(self, buffer: str, cycles: Cycles) -> None:
+        self.times.taken[buffer] = cycles
+        released = cycles[self.program.tile - 1 :: self.program.tile]
+        self.times.returned[buffer] = released + 1 + self.slot_latency.get(buffer, 0)
+
+    def _after_return(self, buffer: str, pages: Cycles) -> Cycles:
+        """Not before ``pages``, nor before the slot of each page has come back."""
+        depth = self.program.buffer_by_name[buffer].depth_pages
+        returned = self.times.returned.get(buffer)
+        if depth is None or returned is None or depth >= self.pages:
+            return pages
+        return np.concatenate([pages[:depth], np.maximum(pages[depth:], returned[:-depth])])
+
+    def _space(self, buffer: str) -> Cycles:
+        """The first cycle in which each beat finds room."""
+        space = np.zeros(self.beats, dtype=np.int64)
+        depth = self.program.buffer_by_name[buffer].depth_pages
+        taken = self.times.taken.get(buffer)
+        if depth is not None and taken is not None and depth < self.pages:
+            beats = depth * self.program.tile
+            space[beats:] = taken[:-beats] + 1
+        return space
+
+    def _link(self, edge: Edge) -> tuple[int, int]:
+        if edge.route:
+            links = [self.program.link_by_name[name] for name in edge.route]
+            return min(k.width_bits for k in links), sum(k.latency_cycles for k in links)
+        return self.target.link_width_bits, self.target.link_latency_cycles
+
+    def _is_semaphore(self, edge: Edge) -> bool:
+        if edge.handoff is not None:
+            return isinstance(edge.handoff, Semaphore)
+        return self.target.crossing_handoff == "Semaphore"
+
+
+def page_interval(program: Program, target: Target) -> tuple[int, str]:
+    """Cycles from one result page to the next in the steady state, and what sets them."""
+    blocks = [s.kind.block_count for s in program.stages if isinstance(s.kind, MatmulTiles)]
+    bounds = [(max(blocks) * program.tile, "compute")]
+    for edge in program.edges:
+        if program.crosses(edge):
+            page = program.buffer_by_name[edge.buffer].page
+            width = target.link_width_bits
+            name = "link"
+            if edge.route:
+                link = program.link_by_name[edge.route[0]]
+                width, name = link.width_bits, f"link {link.name}"
+            bounds.append((page.beats * -(-page.beat_bits // width), name))
+    return max(bounds, key=lambda bound: bound[0])
+
+
+def _topological(program: Program) -> list[Stage]:
+    """Stages, each behind all that feed it."""
+    order: dict[str, Stage] = {}
+    waiting = {
+        stage.name: {e.source for e in program.edges_by_destination.get(stage.name, ())}
+        for stage in program.stages
+    }
+    ready = [name for name, sources in waiting.items() if not sources]
+    while ready:
+        name = ready.pop()
+        order[name] = program.stage_by_name[name]
+        for edge in program.edges_by_source.get(name, ()):
+            sources = waiting[edge.destination]
+            sources.discard(name)
+            if not sources and edge.destination not in order:
+                ready.append(edge.destination)
+    return list(order.values())
+
+
+def _spaced(cycles: Cycles, gap: int) -> Cycles:
+    """The earliest times not before ``cycles``, in order and at least ``gap`` apart."""
+    steps = gap * np.arange(len(cycles))
+    return np.maximum.accumulate(cycles - steps) + steps
+
+
+def _equal(one: dict[str, Cycles], other: dict[str, Cycles]) -> bool:
+    return one.keys() == other.keys() and all(np.array_equal(one[k], other[k]) for k in one)

@@ -1,0 +1,28 @@
+"""The validator: rules that every program keeps, after every pass. Shares no code with passes.
+
+A rule looks at what is filled in already and says nothing about the rest, so one set of rules
+serves a template and a finished program alike.
+"""
+
+from compiler.ir.program import Program
+from compiler.targets import Target
+from compiler.validate.capacity import check_capacity
+from compiler.validate.counting import check_counting
+from compiler.validate.locality import check_locality
+from compiler.validate.reduction import check_reduction
+from compiler.validate.structure import check_structure
+
+
+def validate(program: Program, target: Target) -> None:
+    """Check every rule.
+
+    Raises
+    ------
+    ValidationError
+        For the first rule that is broken, with the rule's name and the thing that breaks it.
+    """
+    check_structure(program)
+    check_locality(program, target)
+    check_reduction(program)
+    check_counting(program)
+    check_capacity(program, target)

@@ -1,0 +1,155 @@
+"""Where data travels: sites, landing buffers, hand-offs, links."""
+
+from compiler.errors import ValidationError
+from compiler.ir.buffer import BufferKind
+from compiler.ir.edge import CROSSING_HANDOFFS, LOCAL_HANDOFFS, Edge, Semaphore
+from compiler.ir.program import Program
+from compiler.ir.stage import Recv
+from compiler.targets import Target
+
+
+def check_locality(program: Program, target: Target) -> None:
+    """Buffers stand beside their producers, and each edge is spelled as it travels."""
+    _buffer_sites(program)
+    for edge in program.edges:
+        source = program.stage_by_name[edge.source].site
+        destination = program.stage_by_name[edge.destination].site
+        if source is None or destination is None:
+            continue
+        if source == destination:
+            _local_edge(program, edge)
+        else:
+            _crossing_edge(program, edge)
+            if edge.route is not None:
+                _route(program, edge, source.chip, destination.chip)
+        if edge.handoff is not None:
+            _handoff(edge, local=source == destination, target=target)
+    _links_used_once(program)
+    _semaphores(program)
+
+
+def _buffer_sites(program: Program) -> None:
+    for stage in program.stages:
+        for name in stage.outs:
+            buffer = program.buffer_by_name[name]
+            if stage.site is None or buffer.site is None or buffer.site == stage.site:
+                continue
+            if isinstance(stage.kind, Recv):
+                raise ValidationError(
+                    "LandingElsewhere",
+                    stage.name,
+                    f"receive {stage.name!r} at site {stage.site} writes buffer {name!r} of site "
+                    f"{buffer.site}; what arrives must land in a buffer of the receiving site",
+                )
+            raise ValidationError(
+                "BufferSite",
+                name,
+                f"buffer {name!r} is at site {buffer.site}, but its producer {stage.name!r} is at "
+                f"{stage.site}",
+            )
+
+
+def _local_edge(program: Program, edge: Edge) -> None:
+    buffer = program.buffer_by_name[edge.buffer]
+    if isinstance(program.stage_by_name[edge.destination].kind, Recv):
+        raise ValidationError(
+            "RecvSource",
+            edge.destination,
+            f"receive {edge.destination!r} takes edge {edge.name!r} from its own site",
+        )
+    if buffer.kind is BufferKind.INTERM:
+        raise ValidationError(
+            "IntermStays",
+            buffer.name,
+            f"buffer {buffer.name!r} is an outgoing partial (Interm), but edge {edge.name!r} stays "
+            f"inside its site",
+        )
+    if edge.route:
+        raise ValidationError(
+            "RouteMismatch",
+            edge.name,
+            f"edge {edge.name!r} stays inside its site, but is routed over {', '.join(edge.route)}",
+        )
+
+
+def _crossing_edge(program: Program, edge: Edge) -> None:
+    destination = program.stage_by_name[edge.destination]
+    buffer = program.buffer_by_name[edge.buffer]
+    if not isinstance(destination.kind, Recv):
+        raise ValidationError(
+            "MissingReceive",
+            edge.name,
+            f"edge {edge.name!r} crosses to site {destination.site} and ends in "
+            f"{destination.name!r}, which reads the sender's buffer {edge.buffer!r}; it must end "
+            f"in a Recv with a landing buffer of its own",
+        )
+    if buffer.kind is not BufferKind.INTERM:
+        raise ValidationError(
+            "FifoLeavesSite",
+            buffer.name,
+            f"buffer {buffer.name!r} is a local Fifo, but edge {edge.name!r} takes it to another "
+            f"site; an outgoing partial is an Interm",
+        )
+
+
+def _handoff(edge: Edge, *, local: bool, target: Target) -> None:
+    spelled = type(edge.handoff).__name__
+    if not local and spelled in LOCAL_HANDOFFS:
+        raise ValidationError(
+            "CrossSiteLocalEdge",
+            edge.name,
+            f"edge {edge.name!r} runs between two sites, but its hand-off {spelled} is local",
+        )
+    if local and spelled in CROSSING_HANDOFFS:
+        raise ValidationError(
+            "LocalCrossSiteEdge",
+            edge.name,
+            f"edge {edge.name!r} stays inside a site, but its hand-off {spelled} crosses sites",
+        )
+    if spelled not in target.handoffs:
+        raise ValidationError(
+            "HandoffNotProvided",
+            edge.name,
+            f"edge {edge.name!r} is handed off by {spelled}, which target {target.name!r} does not "
+            f"provide ({', '.join(target.handoffs)})",
+        )
+
+
+def _route(program: Program, edge: Edge, source_chip: int, destination_chip: int) -> None:
+    links = [program.link_by_name[name] for name in edge.route or ()]
+    ends = [(link.source_chip, link.destination_chip) for link in links]
+    if ends != [(source_chip, destination_chip)]:
+        raise ValidationError(
+            "RouteMismatch",
+            edge.name,
+            f"edge {edge.name!r} runs from chip {source_chip} to chip {destination_chip}, but its "
+            f"route {edge.route} joins {ends or 'nothing'}",
+        )
+
+
+def _links_used_once(program: Program) -> None:
+    carried = [name for edge in program.edges for name in edge.route or ()]
+    for link in program.links or ():
+        if carried.count(link.name) != 1:
+            raise ValidationError(
+                "LinkUse",
+                link.name,
+                f"link {link.name!r} carries {carried.count(link.name)} edges; it must carry one",
+            )
+
+
+def _semaphores(program: Program) -> None:
+    used = [
+        name
+        for edge in program.edges
+        if isinstance(edge.handoff, Semaphore)
+        for name in (edge.handoff.ready, edge.handoff.valid)
+    ]
+    for name in sorted(set(used) | set(program.semaphores)):
+        if used.count(name) != 1 or program.semaphores.count(name) != 1:
+            raise ValidationError(
+                "SemaphoreUse",
+                name,
+                f"semaphore {name!r} is declared {program.semaphores.count(name)} times and used "
+                f"by {used.count(name)} hand-offs; each must be once",
+            )

@@ -1,0 +1,158 @@
+"""Names, ports and pairing: whether the program is a graph at all."""
+
+from collections import Counter
+
+from compiler.errors import ValidationError
+from compiler.ir.body import operands_of
+from compiler.ir.program import Program
+from compiler.ir.stage import Fold, Load, MatmulTiles, Recv, Stage, Store
+
+
+def check_structure(program: Program) -> None:
+    """Names are unique and known, stages have the ports of their kind, buffers are paired."""
+    _unique_names(program)
+    _known_names(program)
+    for stage in program.stages:
+        _stage_ports(stage)
+        if isinstance(stage.kind, Fold):
+            _fold_operands(stage)
+    _buffer_pairing(program)
+
+
+def _unique_names(program: Program) -> None:
+    groups = {
+        "tensor": program.tensors,
+        "stage": program.stages,
+        "buffer": program.buffers,
+        "edge": program.edges,
+        "link": program.links or (),
+        "collective": program.collectives,
+    }
+    for what, things in groups.items():
+        for name, count in Counter(thing.name for thing in things).items():
+            if count > 1:
+                raise ValidationError(
+                    "DuplicateName", name, f"{count} {what}s are named {name!r}; a name is identity"
+                )
+
+
+def _known_names(program: Program) -> None:
+    def known(name: str, names, what: str, user: str) -> None:
+        if name not in names:
+            raise ValidationError(
+                "UnknownName", name, f"{user} names {what} {name!r}, which does not exist"
+            )
+
+    for stage in program.stages:
+        for buffer in (*stage.ins, *stage.outs):
+            known(buffer, program.buffer_by_name, "buffer", f"stage {stage.name!r}")
+        if isinstance(stage.kind, Load | Store):
+            known(stage.kind.tensor, program.tensor_by_name, "tensor", f"stage {stage.name!r}")
+    for edge in program.edges:
+        known(edge.source, program.stage_by_name, "stage", f"edge {edge.name!r}")
+        known(edge.destination, program.stage_by_name, "stage", f"edge {edge.name!r}")
+        known(edge.buffer, program.buffer_by_name, "buffer", f"edge {edge.name!r}")
+        for link in edge.route or ():
+            known(link, program.link_by_name, "link", f"edge {edge.name!r}")
+    for collective in program.collectives:
+        for name in collective.stages:
+            known(name, program.stage_by_name, "stage", f"collective {collective.name!r}")
+
+
+def _stage_ports(stage: Stage) -> None:
+    match stage.kind:
+        case Load() | Recv():
+            wanted = (0, 1)
+        case MatmulTiles():
+            wanted = (2, 1)
+        case Fold():
+            wanted = (max(2, len(stage.ins)), 1)
+        case Store():
+            wanted = (1, 0)
+    has = (len(stage.ins), len(stage.outs))
+    if has != wanted:
+        raise ValidationError(
+            "StagePorts",
+            stage.name,
+            f"{type(stage.kind).__name__} stage {stage.name!r} must have {wanted[0]} inputs and "
+            f"{wanted[1]} outputs, not {has[0]} and {has[1]}",
+        )
+
+
+def _fold_operands(stage: Stage) -> None:
+    assert isinstance(stage.kind, Fold)
+    uses = Counter(operands_of(stage.kind.body))
+    for index in range(max(len(stage.ins), *uses) + 1):
+        if index >= len(stage.ins) and uses[index]:
+            raise ValidationError(
+                "FoldOperandMissing",
+                stage.name,
+                f"fold {stage.name!r} reads op{index}, but has only {len(stage.ins)} inputs",
+            )
+        if index < len(stage.ins) and uses[index] != 1:
+            rule = "FoldOperandRepeated" if uses[index] else "FoldOperandUnused"
+            raise ValidationError(
+                rule,
+                stage.name,
+                f"fold {stage.name!r} reads input {stage.ins[index]!r} (op{index}) "
+                f"{uses[index]} times in {stage.kind.body}; each input counts exactly once",
+            )
+
+
+def _buffer_pairing(program: Program) -> None:
+    """One stage fills a buffer, one edge leaves it, and both agree on who reads it."""
+    producers = Counter(name for stage in program.stages for name in stage.outs)
+    readers = Counter(name for stage in program.stages for name in stage.ins)
+    edges = Counter(edge.buffer for edge in program.edges)
+    for buffer in program.buffers:
+        name = buffer.name
+        if producers[name] != 1:
+            raise ValidationError(
+                "BufferProducerCount",
+                name,
+                f"buffer {name!r} has {producers[name]} producing stages; it must have one",
+            )
+        if edges[name] != 1:
+            raise ValidationError(
+                "BufferConsumerCount",
+                name,
+                f"buffer {name!r} has {edges[name]} consuming edges; it must have one",
+            )
+        if readers[name] > 1:
+            raise ValidationError(
+                "BufferReadTwice",
+                name,
+                f"buffer {name!r} is read by {readers[name]} inputs; its pages can be taken once",
+            )
+    for edge in program.edges:
+        source = program.stage_by_name[edge.source]
+        destination = program.stage_by_name[edge.destination]
+        if edge.buffer not in source.outs:
+            raise ValidationError(
+                "EdgeSource",
+                edge.name,
+                f"edge {edge.name!r} takes from buffer {edge.buffer!r}, which its source "
+                f"{source.name!r} does not fill",
+            )
+        if not isinstance(destination.kind, Recv) and edge.buffer not in destination.ins:
+            raise ValidationError(
+                "EdgeDestination",
+                edge.name,
+                f"edge {edge.name!r} ends in {destination.name!r}, which does not read buffer "
+                f"{edge.buffer!r}",
+            )
+    for stage in program.stages:
+        arrivals = {edge.buffer for edge in program.edges_by_destination.get(stage.name, ())}
+        for name in stage.ins:
+            if name not in arrivals:
+                raise ValidationError(
+                    "InputWithoutEdge",
+                    stage.name,
+                    f"stage {stage.name!r} reads buffer {name!r}, but no edge leads it there",
+                )
+        if isinstance(stage.kind, Recv) and len(arrivals) != 1:
+            raise ValidationError(
+                "RecvSource",
+                stage.name,
+                f"receive {stage.name!r} has {len(arrivals)} incoming edges; it must have one",
+            )

@@ -1,0 +1,1 @@
+"""The machine: Amaranth components of a chip, chips, and the system that joins them."""

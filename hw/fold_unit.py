@@ -1,0 +1,92 @@
+"""The component of a Fold stage."""
+
+from amaranth.hdl import Cat, Module, Mux
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from compiler.ir.body import Add, Body, Max, Operand, operands_of
+from hw.interfaces import lane_layout
+
+
+class FoldUnit(wiring.Component):
+    """Combines one beat of each input stream into one beat, in the order that a body states.
+
+    Every operation of the body is one pipeline stage: it takes its two beats together as soon as
+    both are there and its own register is free. So an operand meets the pipeline only where the
+    body uses it, and the last operand of a left fold sees a single cycle of latency. One beat per
+    cycle; ``ready`` runs combinationally from ``o`` back through the operations.
+
+    Parameters
+    ----------
+    beat : :class:`data.ArrayLayout`
+        Layout of one beat, of the operands and of the result alike.
+    body : :data:`Body`
+        Expression over the operands. Each operand ``0 .. n - 1`` must stand in it exactly once.
+
+    Members
+    -------
+    i : ``In(stream.Signature(beat)).array(n)``
+        Operand streams.
+    o : ``Out(stream.Signature(beat))``
+        Results.
+
+    Raises
+    ------
+    :exc:`TypeError`
+        If ``beat`` is not an array layout.
+    :exc:`ValueError`
+        If the body is a bare operand, leaves out an operand or uses one twice.
+    """
+
+    def __init__(self, beat: data.ArrayLayout, *, body: Body):
+        self.beat = lane_layout(beat, "Beat")
+        self.body = body
+        used = sorted(operands_of(body))
+        if used != list(range(len(used))) or isinstance(body, Operand):
+            raise ValueError(
+                f"Body must combine each operand from 0 up exactly once, not be {body}"
+            )
+        self.operand_count = len(used)
+        super().__init__(
+            {
+                "i": In(stream.Signature(beat)).array(self.operand_count),
+                "o": Out(stream.Signature(beat)),
+            }
+        )
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        self._elaborate_operation(m, self.body, self.o)
+        return m
+
+    def _elaborate_operation(self, m: Module, body: Add | Max, result) -> None:
+        left, right = (self._operand(m, operand) for operand in (body.left, body.right))
+        free = ~result.valid | result.ready
+        fires = left.valid & right.valid & free
+        m.d.comb += left.ready.eq(right.valid & free)
+        m.d.comb += right.ready.eq(left.valid & free)
+        with m.If(free):
+            m.d.sync += result.valid.eq(left.valid & right.valid)
+        with m.If(fires):
+            m.d.sync += result.payload.eq(self._combine(body, left.payload, right.payload))
+
+    def _operand(self, m: Module, body: Body):
+        """The stream of a sub-expression, which is an input or a register of its own."""
+        if isinstance(body, Operand):
+            return self.i[body.index]
+        between = stream.Signature(self.beat).create(path=(_stream_name(body),))
+        self._elaborate_operation(m, body, between)
+        return between
+
+    def _combine(self, body: Add | Max, left, right):
+        width = self.beat.elem_shape.width
+        lanes = [(left[lane], right[lane]) for lane in range(self.beat.length)]
+        match body:
+            case Add():
+                return Cat((x + y)[:width] for x, y in lanes)
+            case Max():
+                return Cat(Mux(x > y, x, y)[:width] for x, y in lanes)
+
+
+def _stream_name(body: Body) -> str:
+    return "op_" + "_".join(map(str, operands_of(body)))

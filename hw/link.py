@@ -1,0 +1,142 @@
+"""The two ends of a link that carries Token hand-offs: credits in pages."""
+
+from amaranth.hdl import Assert, Module, Mux, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from hw.flits import BeatDeserializer, BeatSerializer
+from hw.interfaces import CreditLinkSignature, positive
+
+
+class LinkTransmitter(wiring.Component):
+    """Sends pages as flits while the receiver has room for them.
+
+    A page starts only while a credit is held. Flits leave through a register, so a beat is on the
+    link one cycle after it came. A returned credit can be spent in the next cycle.
+
+    Parameters
+    ----------
+    beat : :class:`data.ArrayLayout`
+        Layout of one beat.
+    page_beats : :class:`int`
+        Beats in a page.
+    width_bits : :class:`int`
+        Bits that cross the link in one cycle.
+    credits : :class:`int`
+        Depth of the landing buffer, in pages. The link is full while the credits cover the time
+        from a page's first flit to the return of its credit.
+
+    Members
+    -------
+    i : ``In(stream.Signature(beat))``
+        Beats to send.
+    link : ``Out(CreditLinkSignature(width_bits))``
+        The link.
+    beat_sent : ``Out(1)``
+        Asserted in the cycle in which the last flit of a beat is taken.
+    busy : ``Out(1)``
+        Asserted in a cycle in which a flit is taken.
+    stalled : ``Out(1)``
+        Asserted in a cycle in which a beat waits for a credit.
+
+    Raises
+    ------
+    :exc:`TypeError`
+        If ``beat`` is not an array layout, or a count is not a positive integer.
+    """
+
+    def __init__(self, beat: data.ArrayLayout, *, page_beats: int, width_bits: int, credits: int):
+        self.page_beats = positive(page_beats, "Page beats")
+        self.width_bits = positive(width_bits, "Link width")
+        self.credits = positive(credits, "Credits")
+        self.serializer = BeatSerializer(beat, width_bits=width_bits)
+        super().__init__(
+            {
+                "i": In(stream.Signature(beat)),
+                "link": Out(self.link_signature(width_bits)),
+                "beat_sent": Out(1),
+                "busy": Out(1),
+                "stalled": Out(1),
+            }
+        )
+
+    link_signature = CreditLinkSignature
+
+    def initial_slots(self) -> int:
+        """Page slots that the receiver is known to have after reset."""
+        return self.credits
+
+    def slot_return(self) -> Signal:
+        """Strobe of one more free page slot."""
+        return self.link.credit
+
+    def page_sent(self, m: Module, last_flit) -> None:
+        """Say that a page is complete. Credits need no word of it."""
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        m.submodules.serializer = serializer = self.serializer
+        connect(m, flipped(self.i), serializer.i)
+        page_flits = self.page_beats * serializer.flit_count
+        flit = Signal(range(page_flits))
+        slots = Signal(range(self.credits + 1), init=self.initial_slots())
+        first, last = flit == 0, flit == page_flits - 1
+        admitted = ~first | (slots != 0)
+
+        m.d.comb += serializer.o.ready.eq(admitted)
+        m.d.comb += self.busy.eq(serializer.o.valid & admitted)
+        m.d.comb += self.stalled.eq(serializer.o.valid & ~admitted)
+        m.d.comb += self.beat_sent.eq(self.i.valid & self.i.ready)
+        m.d.sync += self.link.flit.valid.eq(self.busy)
+        with m.If(self.busy):
+            m.d.sync += self.link.flit.payload.eq(serializer.o.payload)
+            m.d.sync += flit.eq(Mux(last, 0, flit + 1))
+        m.d.sync += slots.eq(slots - (self.busy & first) + self.slot_return())
+        m.d.sync += Assert(
+            ~self.slot_return() | (slots != self.credits),
+            "a page slot returned that was never taken",
+        )
+        self.page_sent(m, self.busy & last)
+        return m
+
+
+class LinkReceiver(wiring.Component):
+    """Puts flits together and returns a credit for each page that leaves the landing buffer.
+
+    Combinational.
+
+    Parameters
+    ----------
+    beat : :class:`data.ArrayLayout`
+        Layout of one beat.
+    width_bits : :class:`int`
+        Bits that cross the link in one cycle.
+
+    Members
+    -------
+    link : ``In(CreditLinkSignature(width_bits))``
+        The link.
+    o : ``Out(stream.Signature(beat, always_ready=True))``
+        Beats.
+    page_release : ``In(1)``
+        Asserted for one cycle per page that leaves the landing buffer.
+    """
+
+    def __init__(self, beat: data.ArrayLayout, *, width_bits: int):
+        self.width_bits = positive(width_bits, "Link width")
+        self.deserializer = BeatDeserializer(beat, width_bits=width_bits)
+        super().__init__(
+            {
+                "link": In(CreditLinkSignature(width_bits)),
+                "o": Out(stream.Signature(beat, always_ready=True)),
+                "page_release": In(1),
+            }
+        )
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        m.submodules.deserializer = self.deserializer
+        connect(m, flipped(self.link.flit), self.deserializer.i)
+        connect(m, self.deserializer.o, flipped(self.o))
+        m.d.comb += self.link.credit.eq(self.page_release)
+        return m

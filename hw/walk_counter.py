@@ -1,0 +1,87 @@
+"""Address generation for the stages that walk a tensor memory."""
+
+from amaranth.hdl import Const, Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from compiler.ir.walk import Loop, Walk
+from hw.interfaces import positive
+
+
+class WalkCounter(wiring.Component):
+    """Counts through the word addresses of a walk, one per step, and starts over after the last.
+
+    Parameters
+    ----------
+    walk : :class:`Walk`
+        Loops over pages.
+    page_beats : :class:`int`
+        Words in a page; they are visited in order.
+    depth_words : :class:`int`
+        Words in the memory.
+
+    Members
+    -------
+    step : ``In(1)``
+        Move on to the next address.
+    address : ``Out(range(depth_words))``
+        Word address, a register. The walk's first address after reset.
+    last : ``Out(1)``
+        Whether ``address`` is the last of the walk.
+
+    Raises
+    ------
+    :exc:`TypeError`
+        If a count is not a positive integer.
+    :exc:`ValueError`
+        If the walk leaves the memory.
+    """
+
+    def __init__(self, walk: Walk, *, page_beats: int, depth_words: int):
+        self.walk = walk
+        self.page_beats = positive(page_beats, "Page beats")
+        self.depth_words = positive(depth_words, "Depth in words")
+        for loop in walk.loops:
+            positive(loop.count, "Loop count")
+        furthest = sum((loop.count - 1) * max(loop.stride, 0) for loop in walk.loops)
+        nearest = sum((loop.count - 1) * min(loop.stride, 0) for loop in walk.loops)
+        if nearest < 0 or (furthest + 1) * page_beats > depth_words:
+            raise ValueError(
+                f"Walk must stay within the memory's {depth_words} words, not visit pages "
+                f"{nearest} to {furthest} of {page_beats} words: {walk}"
+            )
+        super().__init__(
+            {
+                "step": In(1),
+                "address": Out(range(depth_words)),
+                "last": Out(1),
+            }
+        )
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        loops = [Loop(loop.count, loop.stride * self.page_beats) for loop in self.walk.loops]
+        loops.append(Loop(self.page_beats, 1))
+        loops = [loop for loop in loops if loop.count > 1]
+
+        # Innermost first: when a loop moves on, every loop inside of it returns to its start.
+        inner_done = Const(1)
+        rewind = 0
+        moved = Signal.like(self.address)
+        m.d.comb += moved.eq(0)
+        for level, loop in reversed(list(enumerate(loops))):
+            counter = Signal(range(loop.count), name=f"loop_{level}")
+            at_end = counter == loop.count - 1
+            with m.If(self.step & inner_done):
+                m.d.sync += counter.eq(Mux(at_end, 0, counter + 1))
+            with m.If(inner_done & ~at_end):
+                m.d.comb += moved.eq((self.address + loop.stride - rewind)[: len(self.address)])
+            loop_done = Signal(name=f"loop_{level}_done")
+            m.d.comb += loop_done.eq(inner_done & at_end)
+            inner_done = loop_done
+            rewind += (loop.count - 1) * loop.stride
+
+        m.d.comb += self.last.eq(inner_done)
+        with m.If(self.step):
+            m.d.sync += self.address.eq(moved)
+        return m
