@@ -1,17 +1,22 @@
 """A chip: every stage and buffer of one chip coordinate, and the ends of its links."""
 
-from amaranth.hdl import Module
+from functools import reduce
+from operator import and_
+
+from amaranth.hdl import Assert, Const, Module
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from compiler.ir.edge import Semaphore
+from compiler.ir.edge import Edge, Semaphore
 from compiler.ir.program import Program
-from compiler.ir.stage import Fold, Load, MatmulTiles, Recv, Store
+from compiler.ir.stage import Fold, Load, MatmulTiles, Recv, Stage, Store
+from hw.activity import ActivityCounters
 from hw.fold_unit import FoldUnit
 from hw.interfaces import CreditLinkSignature, SemaphoreLinkSignature, beat_layout, element_shape
 from hw.link import LinkReceiver, LinkTransmitter
 from hw.load_unit import LoadUnit
+from hw.names import local_name
 from hw.page_fifo import PageFifo
 from hw.recv_unit import RecvUnit
 from hw.semaphore_link import SemaphoreReceiver, SemaphoreTransmitter
@@ -20,205 +25,249 @@ from hw.tile_unit import TileUnit
 
 
 class Chip(wiring.Component):
+    """One chip of a program, stage by stage: each stage, buffer and link end is one submodule.
+
+    Two chips that hold the same stages differ in nothing but the contents of their memories.
+
+    Parameters
+    ----------
+    program : :class:`Program`
+        A finished program.
+    chip : :class:`int`
+        Coordinate of the chip.
+
+    Members
+    -------
+    start : ``In(1)``
+        Asserted for one cycle to begin a run.
+    done : ``Out(1)``
+        Whether the chip has stored or sent all that the program asks of it.
+    <buffer>_link : ``Out(link_signature(...))``
+        For each edge that leaves the chip, named after the buffer that it takes from.
+    <recv>_link : ``In(link_signature(...))``
+        For each edge that arrives, named after the Recv stage that it ends in.
+
+    Attributes
+    ----------
+    memories : dict
+        Tensor memories by tensor name.
+    units, fifos, transmitters : dict
+        Components by the name of their stage, buffer, and outgoing edge.
+    activity : :class:`ActivityCounters`
+        ``<stage>_active`` for each product; for each outgoing link ``<port>_beats``,
+        ``<port>_busy`` and ``<port>_stalled``.
+    """
+
     def __init__(self, program: Program, chip: int):
         self.program = program
         self.chip = chip
         self.stages = [s for s in program.stages if s.site is not None and s.site.chip == chip]
-        here = {s.name for s in self.stages}
-        self.local_edges = [e for e in program.edges if e.source in here and e.destination in here]
-        self.outgoing = [e for e in program.edges if e.source in here and e.destination not in here]
-        self.incoming = [e for e in program.edges if e.source not in here and e.destination in here]
-        self.memories: dict[str, Memory] = {}
-        self.components = {}
-        ports = {"start": In(1), "done": Out(1)}
-        for edge in self.outgoing:
-            ports[sender_port(edge)] = Out(link_signature(program, edge))
-        for edge in self.incoming:
-            ports[receiver_port(edge)] = In(link_signature(program, edge))
-        super().__init__(ports)
-        for t in program.tensors:
-            if t.chip == chip:
-                self.memories[t.name] = Memory(
-                    shape=data.ArrayLayout(element_shape(t.dtype), t.tile),
-                    depth=t.page_count * t.tile,
-                    init=[],
-                )
-
-    def elaborate(self, platform):
-        m = Module()
-        p = self.program
-        for name, mem in self.memories.items():
-            m.submodules[local_name(name)] = mem
-        comps = self.components
-        fifos = {}
-        by_dest = p.edges_by_destination
-        for b in p.buffers:
-            if b.site.chip == self.chip:
-                recv = next(
-                    (s for s in self.stages if b.name in s.outs and isinstance(s.kind, Recv)), None
-                )
-                commits = recv is not None and isinstance(by_dest[recv.name][0].handoff, Semaphore)
-                f = PageFifo(
-                    beat_layout(b.page),
-                    page_beats=b.page.beats,
-                    depth_pages=b.depth_pages,
-                    commits=commits,
-                )
-                m.submodules[local_name(b.name)] = fifos[b.name] = f
-
-        def wire(a, b):
-            if WIRE == "alias":
-                pass
-            elif WIRE == "sub":
-                mm = Module()
-                connect(mm, a, b)
-                m.submodules += mm
-            else:
-                connect(m, a, b)
-
-        dones = []
-        act = []
-        for s in self.stages:
-            match s.kind:
-                case Load(tensor, walk):
-                    b = p.buffer_by_name[s.outs[0]]
-                    mem = self.memories[tensor]
-                    c = LoadUnit(
-                        beat_layout(b.page),
-                        walk=walk,
-                        page_beats=b.page.beats,
-                        depth_words=mem.depth,
-                    )
-                    rp = mem.read_port()
-                    if WIRE == "alias":
-                        c.memory = flipped(rp)
-                        fifos[b.name].i = flipped(c.o)
-                    else:
-                        wire(c.memory, rp)
-                        wire(c.o, fifos[b.name].i)
-                    m.d.comb += c.start.eq(self.start)
-                case Store(tensor, walk):
-                    b = p.buffer_by_name[s.ins[0]]
-                    mem = self.memories[tensor]
-                    c = StoreUnit(
-                        beat_layout(b.page),
-                        walk=walk,
-                        page_beats=b.page.beats,
-                        depth_words=mem.depth,
-                    )
-                    wp = mem.write_port()
-                    if WIRE == "alias":
-                        c.memory = flipped(wp)
-                        c.i = flipped(fifos[b.name].o)
-                    else:
-                        wire(c.memory, wp)
-                        wire(fifos[b.name].o, c.i)
-                    m.d.comb += c.start.eq(self.start)
-                    dones.append(c.done)
-                case MatmulTiles(block_count):
-                    ob = p.buffer_by_name[s.outs[0]]
-                    ib = p.buffer_by_name[s.ins[0]]
-                    c = TileUnit(
-                        beat_layout(ib.page),
-                        beat_layout(ob.page),
-                        block_count=block_count,
-                        result_pages=ob.depth_pages,
-                    )
-                    of = fifos[ob.name]
-                    if WIRE == "alias":
-                        c.a = flipped(fifos[s.ins[0]].o)
-                        c.b = flipped(fifos[s.ins[1]].o)
-                        of.i.valid = c.c.valid
-                        of.i.payload = c.c.payload
-                        c.page_release = of.page_release
-                    else:
-                        wire(fifos[s.ins[0]].o, c.a)
-                        wire(fifos[s.ins[1]].o, c.b)
-                        m.d.comb += [
-                            of.i.valid.eq(c.c.valid),
-                            of.i.payload.eq(c.c.payload),
-                            c.page_release.eq(of.page_release),
-                        ]
-                    act.append((s.name, c.active))
-                case Fold(body):
-                    ob = p.buffer_by_name[s.outs[0]]
-                    c = FoldUnit(beat_layout(ob.page), body=body)
-                    if WIRE == "alias":
-                        c.i = [flipped(fifos[n].o) for n in s.ins]
-                        fifos[ob.name].i = flipped(c.o)
-                    else:
-                        for i, n in enumerate(s.ins):
-                            wire(fifos[n].o, c.i[i])
-                        wire(c.o, fifos[ob.name].i)
-                case Recv():
-                    (e,) = by_dest[s.name]
-                    ob = p.buffer_by_name[s.outs[0]]
-                    of = fifos[ob.name]
-                    c = RecvUnit(beat_layout(ob.page))
-                    link = p.link_by_name[e.route[0]]
-                    if isinstance(e.handoff, Semaphore):
-                        rx = SemaphoreReceiver(
-                            beat_layout(ob.page),
-                            width_bits=link.width_bits,
-                            depth_pages=ob.depth_pages,
-                        )
-                        m.d.comb += of.commit.eq(rx.commit)
-                    else:
-                        rx = LinkReceiver(beat_layout(ob.page), width_bits=link.width_bits)
-                    m.submodules[local_name(s.name) + "_rx"] = rx
-                    connect(m, flipped(getattr(self, receiver_port(e))), rx.link)
-                    if WIRE == "alias":
-                        rx.page_release = of.page_release
-                        c.i = flipped(rx.o)
-                        of.i = flipped(c.o)
-                    else:
-                        m.d.comb += rx.page_release.eq(of.page_release)
-                        wire(rx.o, c.i)
-                        wire(c.o, of.i)
-            comps[s.name] = c
-            m.submodules[local_name(s.name)] = c
-        for e in self.outgoing:
-            b = p.buffer_by_name[e.buffer]
-            land = p.buffer_by_name[p.stage_by_name[e.destination].outs[0]]
-            link = p.link_by_name[e.route[0]]
-            cls = SemaphoreTransmitter if isinstance(e.handoff, Semaphore) else LinkTransmitter
-            tx = cls(
-                beat_layout(b.page),
-                page_beats=b.page.beats,
-                width_bits=link.width_bits,
-                credits=land.depth_pages,
+        here = {stage.name for stage in self.stages}
+        crossing = [edge for edge in program.edges if program.crosses(edge)]
+        self.outgoing = [edge for edge in crossing if edge.source in here]
+        self.incoming = [edge for edge in crossing if edge.destination in here]
+        super().__init__(
+            {
+                "start": In(1),
+                "done": Out(1),
+                **{sender_port(e): Out(link_signature(program, e)) for e in self.outgoing},
+                **{receiver_port(e): In(link_signature(program, e)) for e in self.incoming},
+            }
+        )
+        self.memories = {
+            tensor.name: Memory(
+                shape=data.ArrayLayout(element_shape(tensor.dtype), tensor.tile),
+                depth=tensor.page_count * tensor.tile,
+                init=[],
             )
-            m.submodules[local_name(b.name) + "_tx"] = tx
-            if WIRE == "alias":
-                tx.i = flipped(fifos[b.name].o)
-            else:
-                wire(fifos[b.name].o, tx.i)
-            connect(m, tx.link, flipped(getattr(self, sender_port(e))))
-        from functools import reduce
-        from operator import and_
+            for tensor in program.tensors
+            if tensor.chip == chip
+        }
+        self.fifos = {
+            buffer.name: self._fifo(buffer.name)
+            for buffer in program.buffers
+            if buffer.site is not None and buffer.site.chip == chip
+        }
+        self.units = {stage.name: self._unit(stage) for stage in self.stages}
+        self.transmitters = {edge.name: self._transmitter(edge) for edge in self.outgoing}
+        self.activity = ActivityCounters(
+            [
+                *(f"{local_name(s.name)}_active" for s in self.products),
+                *(
+                    f"{sender_port(edge)}_{event}"
+                    for edge in self.outgoing
+                    for event in ("beats", "busy", "stalled")
+                ),
+            ]
+        )
 
-        if dones:
-            m.d.comb += self.done.eq(reduce(and_, dones))
+    @property
+    def products(self) -> list[Stage]:
+        """The chip's MatmulTiles stages."""
+        return [stage for stage in self.stages if isinstance(stage.kind, MatmulTiles)]
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        for name, memory in self.memories.items():
+            m.submodules[f"memory_{local_name(name)}"] = memory
+        for name, fifo in self.fifos.items():
+            m.submodules[local_name(name)] = fifo
+        for stage in self.stages:
+            m.submodules[local_name(stage.name)] = self.units[stage.name]
+            self._join_stage(m, stage)
+        for edge in self.incoming:
+            self._join_incoming(m, edge)
+        for edge in self.outgoing:
+            self._join_outgoing(m, edge)
+        self._join_activity(m)
         return m
 
+    # --- Components, one for each thing of the program ------------------------------------------
 
-WIRE = "sub"
+    def _fifo(self, name: str) -> PageFifo:
+        buffer = self.program.buffer_by_name[name]
+        assert buffer.depth_pages is not None
+        return PageFifo(
+            beat_layout(buffer.page),
+            page_beats=buffer.page.beats,
+            depth_pages=buffer.depth_pages,
+            commits=any(
+                isinstance(edge.handoff, Semaphore) and name == self._landing(edge)
+                for edge in self.incoming
+            ),
+        )
+
+    def _unit(self, stage: Stage) -> wiring.Component:
+        page_of = {name: self.program.buffer_by_name[name].page for name in stage.ins + stage.outs}
+        match stage.kind:
+            case Load(tensor, walk) | Store(tensor, walk):
+                unit = LoadUnit if isinstance(stage.kind, Load) else StoreUnit
+                (page,) = page_of.values()
+                return unit(
+                    beat_layout(page),
+                    walk=walk,
+                    page_beats=page.beats,
+                    depth_words=self.memories[tensor].depth,
+                )
+            case MatmulTiles(block_count):
+                (result,) = stage.outs
+                return TileUnit(
+                    beat_layout(page_of[stage.ins[0]]),
+                    beat_layout(page_of[result]),
+                    block_count=block_count,
+                    result_pages=self.fifos[result].depth_pages,
+                )
+            case Fold(body):
+                return FoldUnit(beat_layout(page_of[stage.outs[0]]), body=body)
+            case Recv():
+                return RecvUnit(beat_layout(page_of[stage.outs[0]]))
+
+    def _transmitter(self, edge: Edge) -> LinkTransmitter:
+        page = self.program.buffer_by_name[edge.buffer].page
+        landing = self.program.buffer_by_name[self._landing(edge)]
+        assert landing.depth_pages is not None
+        by_semaphore = isinstance(edge.handoff, Semaphore)
+        return (SemaphoreTransmitter if by_semaphore else LinkTransmitter)(
+            beat_layout(page),
+            page_beats=page.beats,
+            width_bits=link_signature(self.program, edge).width_bits,
+            credits=landing.depth_pages,
+        )
+
+    def _receiver(self, edge: Edge) -> LinkReceiver | SemaphoreReceiver:
+        fifo = self.fifos[self._landing(edge)]
+        width_bits = link_signature(self.program, edge).width_bits
+        if isinstance(edge.handoff, Semaphore):
+            return SemaphoreReceiver(fifo.beat, width_bits=width_bits, depth_pages=fifo.depth_pages)
+        return LinkReceiver(fifo.beat, width_bits=width_bits)
+
+    def _landing(self, edge: Edge) -> str:
+        (landing,) = self.program.stage_by_name[edge.destination].outs
+        return landing
+
+    # --- Hand-offs ------------------------------------------------------------------------------
+
+    def _join_stage(self, m: Module, stage: Stage) -> None:
+        """Join a stage to its memory, and its streams to the buffers that it takes and fills."""
+        unit = self.units[stage.name]
+        ins = [self.fifos[name] for name in stage.ins]
+        match stage.kind:
+            case Load(tensor):
+                m.d.comb += unit.start.eq(self.start)
+                connect(m, unit.memory, self.memories[tensor].read_port())
+                connect(m, unit.o, self.fifos[stage.outs[0]].i)
+            case Store(tensor):
+                m.d.comb += unit.start.eq(self.start)
+                connect(m, unit.memory, self.memories[tensor].write_port())
+                connect(m, ins[0].o, unit.i)
+            case MatmulTiles():
+                connect(m, ins[0].o, unit.a)
+                connect(m, ins[1].o, unit.b)
+                self._join_results(m, unit, self.fifos[stage.outs[0]])
+            case Fold():
+                for fifo, operand in zip(ins, unit.i, strict=True):
+                    connect(m, fifo.o, operand)
+                connect(m, unit.o, self.fifos[stage.outs[0]].i)
+            case Recv():
+                connect(m, unit.o, self.fifos[stage.outs[0]].i)
+
+    def _join_results(self, m: Module, unit: TileUnit, fifo: PageFifo) -> None:
+        """Join a product to its result buffer, whose room the product keeps account of."""
+        m.d.comb += fifo.i.payload.eq(unit.c.payload)
+        m.d.comb += fifo.i.valid.eq(unit.c.valid)
+        m.d.comb += unit.page_release.eq(fifo.page_release)
+        m.d.sync += Assert(~fifo.i.valid | fifo.i.ready, "a result left without room for it")
+
+    def _join_incoming(self, m: Module, edge: Edge) -> None:
+        receiver, fifo = self._receiver(edge), self.fifos[self._landing(edge)]
+        m.submodules[f"{local_name(edge.destination)}_receiver"] = receiver
+        connect(m, flipped(getattr(self, receiver_port(edge))), receiver.link)
+        connect(m, receiver.o, self.units[edge.destination].i)
+        m.d.comb += receiver.page_release.eq(fifo.page_release)
+        if isinstance(edge.handoff, Semaphore):
+            m.d.comb += fifo.commit.eq(receiver.commit)
+
+    def _join_outgoing(self, m: Module, edge: Edge) -> None:
+        transmitter = self.transmitters[edge.name]
+        m.submodules[f"{local_name(edge.buffer)}_transmitter"] = transmitter
+        connect(m, self.fifos[edge.buffer].o, transmitter.i)
+        connect(m, transmitter.link, flipped(getattr(self, sender_port(edge))))
+
+    def _join_activity(self, m: Module) -> None:
+        """Count what the chip does; it is done when all is stored and all is sent."""
+        m.submodules.activity = activity = self.activity
+        assert self.program.work is not None
+        beats = self.program.work.result_pages * self.program.tile
+        done = [self.units[s.name].done for s in self.stages if isinstance(s.kind, Store)]
+        for stage in self.products:
+            m.d.comb += getattr(activity, f"{local_name(stage.name)}_active").eq(
+                self.units[stage.name].active
+            )
+        for edge in self.outgoing:
+            transmitter, port = self.transmitters[edge.name], sender_port(edge)
+            m.d.comb += getattr(activity, f"{port}_beats").eq(transmitter.beat_sent)
+            m.d.comb += getattr(activity, f"{port}_busy").eq(transmitter.busy)
+            m.d.comb += getattr(activity, f"{port}_stalled").eq(transmitter.stalled)
+            done.append(activity.count(f"{port}_beats") == beats)
+        m.d.comb += self.done.eq(reduce(and_, done, Const(1)))
+        m.d.comb += activity.start.eq(self.start)
+        m.d.comb += activity.done.eq(self.done)
 
 
-def local_name(name):
-    return name.split(".", 1)[-1]
+def sender_port(edge: Edge) -> str:
+    """Name of the sending chip's port of an edge between chips."""
+    return f"{local_name(edge.buffer)}_link"
 
 
-def sender_port(edge):
-    return local_name(edge.buffer) + "_link"
+def receiver_port(edge: Edge) -> str:
+    """Name of the receiving chip's port of an edge between chips."""
+    return f"{local_name(edge.destination)}_link"
 
 
-def receiver_port(edge):
-    return local_name(edge.destination) + "_link"
-
-
-def link_signature(program, edge):
-    w = program.link_by_name[edge.route[0]].width_bits
-    return (
-        SemaphoreLinkSignature(w) if isinstance(edge.handoff, Semaphore) else CreditLinkSignature(w)
-    )
+def link_signature(program: Program, edge: Edge) -> CreditLinkSignature | SemaphoreLinkSignature:
+    """Signature of the link that carries an edge, seen from the sending chip."""
+    assert edge.route, f"edge {edge.name!r} has no route"
+    width_bits = program.link_by_name[edge.route[0]].width_bits
+    if isinstance(edge.handoff, Semaphore):
+        return SemaphoreLinkSignature(width_bits)
+    return CreditLinkSignature(width_bits)

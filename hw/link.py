@@ -5,7 +5,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from hw.flits import BeatDeserializer, BeatSerializer
-from hw.interfaces import CreditLinkSignature, positive
+from hw.interfaces import CreditLinkSignature, lane_layout, positive
 
 
 class LinkTransmitter(wiring.Component):
@@ -46,10 +46,10 @@ class LinkTransmitter(wiring.Component):
     """
 
     def __init__(self, beat: data.ArrayLayout, *, page_beats: int, width_bits: int, credits: int):
+        self.beat = lane_layout(beat, "Beat")
         self.page_beats = positive(page_beats, "Page beats")
         self.width_bits = positive(width_bits, "Link width")
         self.credits = positive(credits, "Credits")
-        self.serializer = BeatSerializer(beat, width_bits=width_bits)
         super().__init__(
             {
                 "i": In(stream.Signature(beat)),
@@ -75,7 +75,9 @@ class LinkTransmitter(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        m.submodules.serializer = serializer = self.serializer
+        m.submodules.serializer = serializer = BeatSerializer(
+            self.beat, width_bits=self.width_bits
+        )
         connect(m, flipped(self.i), serializer.i)
         page_flits = self.page_beats * serializer.flit_count
         flit = Signal(range(page_flits))
@@ -123,8 +125,8 @@ class LinkReceiver(wiring.Component):
     """
 
     def __init__(self, beat: data.ArrayLayout, *, width_bits: int):
+        self.beat = lane_layout(beat, "Beat")
         self.width_bits = positive(width_bits, "Link width")
-        self.deserializer = BeatDeserializer(beat, width_bits=width_bits)
         super().__init__(
             {
                 "link": In(CreditLinkSignature(width_bits)),
@@ -135,8 +137,10 @@ class LinkReceiver(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        m.submodules.deserializer = self.deserializer
-        connect(m, flipped(self.link.flit), self.deserializer.i)
-        connect(m, self.deserializer.o, flipped(self.o))
+        m.submodules.deserializer = deserializer = BeatDeserializer(
+            self.beat, width_bits=self.width_bits
+        )
+        connect(m, flipped(self.link.flit), deserializer.i)
+        connect(m, deserializer.o, flipped(self.o))
         m.d.comb += self.link.credit.eq(self.page_release)
         return m

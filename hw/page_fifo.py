@@ -12,7 +12,7 @@ class PageFifo(wiring.Component):
     """First-in first-out store of ``depth_pages`` pages that moves one beat per cycle each way.
 
     A beat that is written at one clock edge can be read at the next. There is no combinational
-    path between the two streams.
+    path between the two streams, so a store that holds a single beat runs at half that rate.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from hw.flits import BeatDeserializer
-from hw.interfaces import SemaphoreLinkSignature, positive
+from hw.interfaces import SemaphoreLinkSignature, lane_layout, positive
 from hw.link import LinkTransmitter
 
 
@@ -64,9 +64,9 @@ class SemaphoreReceiver(wiring.Component):
     """
 
     def __init__(self, beat: data.ArrayLayout, *, width_bits: int, depth_pages: int):
+        self.beat = lane_layout(beat, "Beat")
         self.width_bits = positive(width_bits, "Link width")
         self.depth_pages = positive(depth_pages, "Depth in pages")
-        self.deserializer = BeatDeserializer(beat, width_bits=width_bits)
         super().__init__(
             {
                 "link": In(SemaphoreLinkSignature(width_bits)),
@@ -78,9 +78,11 @@ class SemaphoreReceiver(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        m.submodules.deserializer = self.deserializer
-        connect(m, flipped(self.link.flit), self.deserializer.i)
-        connect(m, self.deserializer.o, flipped(self.o))
+        m.submodules.deserializer = deserializer = BeatDeserializer(
+            self.beat, width_bits=self.width_bits
+        )
+        connect(m, flipped(self.link.flit), deserializer.i)
+        connect(m, deserializer.o, flipped(self.o))
         unoffered = Signal(range(self.depth_pages + 1), init=self.depth_pages)
         m.d.comb += self.link.ready.eq(unoffered != 0)
         m.d.comb += self.commit.eq(self.link.valid)

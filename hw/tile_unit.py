@@ -33,8 +33,9 @@ class TileUnit(wiring.Component):
     block_count : :class:`int`
         Pages of each operand that make one result page.
     result_pages : :class:`int`
-        Depth of the buffer that takes the results, in pages. Full rate needs 2, and 3 where
-        ``block_count`` is 1.
+        Depth of the buffer that takes the results, in pages. Full rate needs
+        ``(result_pages - 1) * block_count * T >= T + 4``: from T = 4 on that is 2 pages, and 3
+        where ``block_count`` is 1.
 
     Members
     -------

@@ -1,0 +1,29 @@
+"""The front door: compile a matrix product, shard it over chips, run it.
+
+>>> import numpy as np
+>>> import shardwright as sw
+>>> target = sw.targets.get("token-mesh")
+>>> program = sw.compile(sw.MatmulSpec(m=8, n=8, k=32), target)
+>>> program = sw.shard(program, sw.ShardPlan.row_parallel(4), target)
+>>> rng = np.random.default_rng(0)
+>>> a, b = rng.integers(-128, 128, (8, 32)), rng.integers(-128, 128, (32, 8))
+>>> sw.simulate(program, a, b).exact
+True
+"""
+
+from compiler import targets
+from compiler.errors import ShardwrightError
+from compiler.passes.shard import ShardPlan
+from compiler.pipeline import compile, shard
+from compiler.workload import MatmulSpec
+from sim.simulate import simulate
+
+__all__ = [
+    "MatmulSpec",
+    "ShardPlan",
+    "ShardwrightError",
+    "compile",
+    "shard",
+    "simulate",
+    "targets",
+]

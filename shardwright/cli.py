@@ -1,0 +1,30 @@
+"""The command line: ``shardwright COMMAND ...``."""
+
+import sys
+
+import click
+
+from compiler.errors import ShardwrightError
+from shardwright.commands.run import run
+from shardwright.commands.show import show
+
+
+class _Commands(click.Group):
+    """Commands whose errors are one line on standard error, and exit status 1."""
+
+    def invoke(self, ctx: click.Context):
+        try:
+            return super().invoke(ctx)
+        except ShardwrightError as error:
+            click.echo(f"error: {error}", err=True)
+            sys.exit(1)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="shardwright", message="shardwright %(version)s")
+def main() -> None:
+    """Compile a matrix product over many chips, and run it on the hardware that it describes."""
+
+
+main.add_command(run)
+main.add_command(show)

@@ -1,0 +1,76 @@
+"""``shardwright run``: compile, simulate, compare."""
+
+import json
+import sys
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from shardwright.problem import Problem, problem_options, state_problem
+from sim.files import check_writable, write_whole
+from sim.report import pictures, record, summary
+from sim.result import RunResult
+from sim.simulate import simulate
+
+
+@click.command()
+@problem_options
+@click.option("--waves", metavar="FILE.vcd", type=click.Path(), help="Write all signals as VCD.")
+@click.option(
+    "-o", "--output", metavar="C.npy", type=click.Path(), help="Write the product (int32)."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+def run(waves: str | None, output: str | None, as_json: bool, **options) -> None:
+    """Multiply A.npy by B.npy on simulated chips and compare the product with numpy's.
+
+    Without files, makes seeded random operands of --m, --n and --k.
+    """
+    for path in filter(None, (waves, output)):
+        check_writable(path)
+    problem = state_problem(**options)
+    result = _simulate(problem, waves, shown=not as_json and sys.stderr.isatty())
+    if output:
+        write_whole(output, lambda file: np.save(file, result.c))
+    if as_json:
+        click.echo(json.dumps(_record(result, options), indent=2))
+    elif sys.stdout.isatty():
+        Console().print(pictures(result))
+    else:
+        click.echo(summary(result))
+    if not result.exact:
+        sys.exit(1)
+
+
+def _simulate(problem: Problem, waves: str | None, *, shown: bool) -> RunResult:
+    """Simulate with a progress bar at a terminal."""
+    assert problem.program.schedule is not None
+    columns = (
+        TextColumn("simulating"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("cycles"),
+        TimeRemainingColumn(),
+    )
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not shown) as progress:
+        task = progress.add_task("simulating", total=problem.program.schedule.cycles)
+        return simulate(
+            problem.program,
+            problem.a,
+            problem.b,
+            waves=waves,
+            progress=lambda cycles: progress.update(task, completed=cycles),
+        )
+
+
+def _record(result: RunResult, options: dict) -> dict:
+    """The record of a run, with the machine that it ran on."""
+    links = result.program.links
+    return {
+        **record(result),
+        "reduce": options["reduce"],
+        "link_width": links[0].width_bits if links else options["link_width"],
+        "link_latency": links[0].latency_cycles if links else options["link_latency"],
+    }

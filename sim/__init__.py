@@ -1,0 +1,1 @@
+"""What did happen: reference, simulation, results and reports."""

@@ -1,0 +1,168 @@
+"""Runs a program on Amaranth's simulator, cycle by cycle."""
+
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from amaranth.sim import Simulator
+
+from compiler.ir.edge import Semaphore
+from compiler.ir.program import Program
+from hw.chip import Chip, sender_port
+from hw.names import local_name
+from hw.system import System
+from sim.errors import SimulationHangError
+from sim.hang import waiting_stages
+from sim.result import ChipActivity, LinkActivity
+
+CLOCK_PERIOD_SECONDS = 1e-8
+TIMELINE_SPANS = 48
+
+Progress = Callable[[int], None]
+
+
+@dataclass
+class EngineRun:
+    """What an engine hands back: cycles, output memories, and activity."""
+
+    cycles: int
+    memories: dict[str, list[int]]
+    links: list[LinkActivity] = field(default_factory=list)
+    chips: list[ChipActivity] = field(default_factory=list)
+
+
+class AmaranthEngine:
+    """One elaborated system on Amaranth's simulator.
+
+    Parameters
+    ----------
+    program : Program
+        A finished program.
+    """
+
+    def __init__(self, program: Program):
+        self.program = program
+        self.system = System(program)
+        self.simulator = Simulator(self.system)
+        self.simulator.add_clock(CLOCK_PERIOD_SECONDS)
+
+    def run(
+        self,
+        contents: Mapping[str, list[int]],
+        *,
+        max_cycles: int,
+        progress: Progress | None = None,
+        waves: str | Path | None = None,
+    ) -> EngineRun:
+        """Load the memories, start, wait for ``done``, and read the outputs back.
+
+        Parameters
+        ----------
+        contents : mapping
+            Words of every input tensor, by tensor name.
+        max_cycles : int
+            Cycles after which the run counts as hung.
+        progress : callable, optional
+            Called with the number of cycles now and then.
+        waves : path, optional
+            Where to write a VCD file of all signals.
+
+        Raises
+        ------
+        SimulationHangError
+            If the run does not end in ``max_cycles`` cycles.
+        """
+        outcome = EngineRun(0, {})
+        spans: list[dict[int, int]] = []
+
+        async def testbench(ctx):
+            for chip in self.system.chips:
+                for name, memory in chip.memories.items():
+                    for row, word in enumerate(contents.get(name, ())):
+                        ctx.set(memory.data[row].as_value(), word)
+            for _ in range(self._settling_cycles()):
+                await ctx.tick()
+            ctx.set(self.system.start, 1)
+            await ctx.tick()
+            ctx.set(self.system.start, 0)
+            span = max(1, max_cycles // 2 // TIMELINE_SPANS)
+            cycles = 0
+            while not ctx.get(self.system.done):
+                if cycles >= max_cycles:
+                    waits = waiting_stages(self.system, ctx.get)
+                    raise SimulationHangError(cycles=cycles, waits=tuple(waits))
+                if cycles % span == 0:
+                    spans.append(self._active_counts(ctx))
+                    if progress:
+                        progress(cycles)
+                await ctx.tick()
+                cycles += 1
+            spans.append(self._active_counts(ctx))
+            outcome.cycles = cycles
+            self._collect(ctx, outcome, spans, span)
+
+        self.simulator.reset()
+        self.simulator.add_testbench(testbench)
+        opened = self.simulator.write_vcd(str(waves)) if waves else nullcontext()
+        with opened:
+            self.simulator.run()
+        return outcome
+
+    def _settling_cycles(self) -> int:
+        """Cycles after reset until every page slot has been offered across semaphore links."""
+        return max(
+            (
+                (self.program.buffer_by_name[landing].depth_pages or 0) + link.latency_cycles + 1
+                for edge in self.program.edges
+                if isinstance(edge.handoff, Semaphore)
+                for link in (self.program.link_by_name[name] for name in edge.route or ())
+                for landing in self.program.stage_by_name[edge.destination].outs
+            ),
+            default=0,
+        )
+
+    def _active_counts(self, ctx) -> dict[int, int]:
+        return {
+            chip.chip: sum(ctx.get(counter) for counter in _active_counters(chip))
+            for chip in self.system.chips
+        }
+
+    def _collect(self, ctx, outcome: EngineRun, spans: list[dict[int, int]], span: int) -> None:
+        for chip in self.system.chips:
+            for stage in chip.stages:
+                if not stage.outs:
+                    memory = chip.memories[stage.kind.tensor]
+                    outcome.memories[stage.kind.tensor] = [
+                        ctx.get(memory.data[row].as_value()) for row in range(memory.depth)
+                    ]
+            counts = [span_counts[chip.chip] for span_counts in spans]
+            lengths = [span] * (len(counts) - 2) + [(outcome.cycles - 1) % span + 1]
+            outcome.chips.append(
+                ChipActivity(
+                    chip=chip.chip,
+                    active_cycles=counts[-1],
+                    last_active_cycle=max(
+                        ctx.get(chip.activity.last(f"{local_name(stage.name)}_active"))
+                        for stage in chip.products
+                    ),
+                    timeline=tuple(
+                        (after - before) / length
+                        for before, after, length in zip(
+                            counts[:-1], counts[1:], lengths, strict=True
+                        )
+                    ),
+                )
+            )
+            for edge in chip.outgoing:
+                beats, busy, stalled = (
+                    ctx.get(chip.activity.count(f"{sender_port(edge)}_{event}"))
+                    for event in ("beats", "busy", "stalled")
+                )
+                assert edge.route
+                (link,) = edge.route
+                outcome.links.append(LinkActivity(link, beats, busy, stalled))
+
+
+def _active_counters(chip: Chip) -> list:
+    return [chip.activity.count(f"{local_name(stage.name)}_active") for stage in chip.products]

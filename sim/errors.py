@@ -1,0 +1,91 @@
+"""Every error that a run raises on purpose."""
+
+from compiler.errors import ShardwrightError
+
+
+class OperandError(ShardwrightError):
+    """An operand cannot be used."""
+
+
+class OperandFileError(OperandError):
+    """A file holds no matrix that can be read."""
+
+    def __init__(self, *, path: str, why: str):
+        self.path, self.why = path, why
+        super().__init__(
+            f"operand file {path!r} cannot be read: {why}; it must be a .npy file with one "
+            f"int8 matrix (numpy.save)"
+        )
+
+
+class OperandShapeError(OperandError):
+    """An operand has the wrong number of axes or the wrong extents."""
+
+    def __init__(self, *, operand: str, shape: tuple[int, ...], wanted: str, way_out: str):
+        self.operand, self.shape = operand, shape
+        super().__init__(f"operand {operand} must be {wanted}, not of shape {shape}; {way_out}")
+
+
+class InnerDimensionError(OperandError):
+    """The operands do not agree on the contraction axis."""
+
+    def __init__(self, *, a: tuple[int, ...], b: tuple[int, ...]):
+        self.a, self.b = a, b
+        super().__init__(
+            f"A of shape {a} and B of shape {b} do not multiply: A has {a[1]} columns and B has "
+            f"{b[0]} rows; they must be equal"
+        )
+
+
+class OperandDtypeError(OperandError):
+    """An operand is not an integer matrix."""
+
+    def __init__(self, *, operand: str, dtype: str):
+        self.operand, self.dtype = operand, dtype
+        super().__init__(
+            f"operand {operand} must hold integers, not {dtype}; quantise it to int8 first "
+            f"(for instance numpy.rint(x / scale).astype(numpy.int8))"
+        )
+
+
+class OperandRangeError(OperandError):
+    """A value of an operand lies outside of its declared range."""
+
+    def __init__(self, *, operand: str, value: int, position: tuple[int, int], low: int, high: int):
+        self.operand, self.value, self.position = operand, value, position
+        self.low, self.high = low, high
+        super().__init__(
+            f"operand {operand} holds {value} at row {position[0]}, column {position[1]}, which is "
+            f"outside of [{low}, {high}]; scale or clip it first"
+        )
+
+
+class OperandSourceError(OperandError):
+    """An operand is supplied where the program has its own, or missing where it has none."""
+
+    def __init__(self, *, operand: str, given: bool):
+        self.operand, self.given = operand, given
+        super().__init__(
+            f"operand {operand} is given, but the program holds its values; leave it out"
+            if given
+            else f"operand {operand} is missing, and the program does not hold its values; give it"
+        )
+
+
+class SimulationHangError(ShardwrightError):
+    """A run did not end. ``waits`` lists the stages that wait, and on what."""
+
+    def __init__(self, *, cycles: int, waits: tuple[str, ...]):
+        self.cycles, self.waits = cycles, waits
+        super().__init__(
+            f"the run did not end within {cycles} cycles; "
+            + ("waiting: " + "; ".join(waits) if waits else "no stage waits")
+        )
+
+
+class OutputFileError(ShardwrightError):
+    """A file cannot be written."""
+
+    def __init__(self, *, path: str, why: str):
+        self.path, self.why = path, why
+        super().__init__(f"output file {path!r} cannot be written: {why}; choose another place")

@@ -1,0 +1,31 @@
+"""Memory images: matrices as the words of a tensor memory, and back.
+
+A word is one beat. Tiles lie row-major. An A tile is stored by columns, B and C tiles by rows; lane
+0 is in the lowest bits.
+"""
+
+import numpy as np
+
+from compiler.ir.tensor import Tensor
+
+
+def words(array: np.ndarray, tensor: Tensor, *, by_columns: bool) -> list[int]:
+    """The memory words of a matrix. Edge tiles are filled with zeros."""
+    tile = tensor.tile
+    padded = np.zeros((tensor.row_tiles * tile, tensor.col_tiles * tile), dtype=array.dtype)
+    padded[: array.shape[0], : array.shape[1]] = array
+    tiles = padded.reshape(tensor.row_tiles, tile, tensor.col_tiles, tile)
+    order = (0, 2, 3, 1) if by_columns else (0, 2, 1, 3)
+    beats = np.ascontiguousarray(tiles.transpose(order)).reshape(-1, tile)
+    little = beats.astype(beats.dtype.newbyteorder("<"))
+    return [int.from_bytes(beat.tobytes(), "little") for beat in little]
+
+
+def matrix_of(memory: list[int], tensor: Tensor) -> np.ndarray:
+    """The matrix that the words of an output memory hold, without the padding of edge tiles."""
+    tile = tensor.tile
+    dtype = np.dtype(f"<i{tensor.dtype.bits // 8}")
+    raw = b"".join(word.to_bytes(tile * dtype.itemsize, "little") for word in memory)
+    tiles = np.frombuffer(raw, dtype).reshape(tensor.row_tiles, tensor.col_tiles, tile, tile)
+    padded = tiles.transpose(0, 2, 1, 3).reshape(tensor.row_tiles * tile, tensor.col_tiles * tile)
+    return np.ascontiguousarray(padded[: tensor.rows, : tensor.cols], dtype=dtype.newbyteorder("="))

@@ -1,0 +1,114 @@
+"""What a run looks like: as a record for machines, as a table and bars for people."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from sim.result import ChipActivity, RunResult
+
+LEVELS = " ▁▂▃▄▅▆▇█"
+SHOWN_DIFFERENCES = 5
+
+
+def record(result: RunResult) -> dict[str, Any]:
+    """A run as plain data. Widths are in bits, times in cycles."""
+    program, claim = result.program, result.program.claim
+    assert program.schedule is not None
+    return {
+        "m": claim.m,
+        "n": claim.n,
+        "k": claim.k,
+        "k_pad": claim.k_pad,
+        "chips": program.chip_count,
+        "tile": program.tile,
+        "target": program.target,
+        "reduce": program.collectives[0].algorithm if program.collectives else None,
+        "cycles": result.cycles,
+        "predicted_cycles": program.schedule.cycles,
+        "ideal_cycles": result.ideal_cycles,
+        "utilization": result.utilization,
+        "exposed_reduction_cycles": result.exposed_reduction_cycles,
+        "bound": program.schedule.bound,
+        "exact": result.exact,
+        "links": [
+            {
+                "name": link.link,
+                "beats": link.beats,
+                "busy_cycles": link.busy_cycles,
+                "stall_cycles": link.stall_cycles,
+            }
+            for link in result.links
+        ],
+        "activity": [
+            {"chip": chip.chip, "active_cycles": chip.active_cycles} for chip in result.chips
+        ],
+        "differences": [
+            dict(zip(("row", "col", "got", "want"), difference, strict=True))
+            for difference in result.differences(SHOWN_DIFFERENCES)
+        ],
+    }
+
+
+def summary(result: RunResult) -> str:
+    """A run in one line."""
+    claim, chips = result.program.claim, result.program.chip_count
+    return (
+        f"{claim.m}x{claim.n}x{claim.k} on {chips} chip{'s' if chips > 1 else ''}: "
+        f"{result.cycles} cycles, utilisation {result.utilization:.1%}, {_verdict(result)}"
+    )
+
+
+def pictures(result: RunResult) -> RenderableType:
+    """A run as a table and a bar of activity for each chip."""
+    return Group(_table(result), *_bars(result))
+
+
+def _table(result: RunResult) -> Table:
+    program, claim = result.program, result.program.claim
+    shape = f"{claim.m} x {claim.n} x {claim.k}"
+    if claim.k_pad:
+        shape += f" (k padded to {claim.k + claim.k_pad})"
+    chips = str(program.chip_count)
+    if program.collectives:
+        chips += f", {program.collectives[0].algorithm} reduction"
+    rows = {
+        "shape m x n x k": shape,
+        "chips": chips,
+        "tile, target": f"{program.tile}, {program.target}",
+        "cycles": f"{result.cycles:,}",
+        "ideal cycles": f"{result.ideal_cycles:,}",
+        "utilisation": f"{result.utilization:.1%}",
+        "exposed reduction": f"{result.exposed_reduction_cycles:,} cycles",
+        "equals numpy": _verdict(result),
+    }
+    table = Table(show_header=False)
+    for name, value in rows.items():
+        wrong = name == "equals numpy" and not result.exact
+        table.add_row(name, Text(value, style="bold red" if wrong else ""))
+    return table
+
+
+def _verdict(result: RunResult) -> str:
+    if result.exact:
+        return "exact"
+    differences = [
+        f"C[{row},{col}] is {got}, not {want}"
+        for row, col, got, want in result.differences(SHOWN_DIFFERENCES)
+    ]
+    return "NOT EXACT: " + "; ".join(differences)
+
+
+def _bars(result: RunResult) -> Iterator[Text]:
+    yield Text("tile unit activity, from start to done:", style="dim")
+    width = len(str(len(result.chips) - 1))
+    for chip in result.chips:
+        share = chip.active_cycles / result.cycles
+        yield Text(f"chip {chip.chip:{width}} ").append(_bar(chip), "green").append(f" {share:.0%}")
+
+
+def _bar(chip: ChipActivity) -> str:
+    top = len(LEVELS) - 1
+    return "".join(LEVELS[min(top, round(share * top))] for share in chip.timeline)

@@ -1,0 +1,79 @@
+"""Simulate: run a program on its operands and compare the product with numpy's."""
+
+from pathlib import Path
+
+import numpy as np
+
+from compiler.ir.program import Program
+from compiler.ir.stage import Store
+from sim import reference
+from sim.amaranth_engine import AmaranthEngine, Progress
+from sim.images import matrix_of, words
+from sim.operands import assembled, bind
+from sim.result import RunResult
+
+
+def simulate(
+    program: Program,
+    a: np.ndarray | None = None,
+    b: np.ndarray | None = None,
+    *,
+    waves: str | Path | None = None,
+    progress: Progress | None = None,
+    max_cycles: int | None = None,
+) -> RunResult:
+    """Run ``program`` on the hardware that it describes, cycle by cycle.
+
+    Parameters
+    ----------
+    program : Program
+        A finished program.
+    a, b : array, optional
+        Operands of ``m x k`` and ``k x n`` elements of any integer type whose values fit int8.
+        Left out where the program holds the values itself.
+    waves : path, optional
+        Where to write the waves of every signal, as VCD.
+    progress : callable, optional
+        Called now and then with the number of cycles that have passed.
+    max_cycles : int, optional
+        Cycles after which the run counts as hung; twice the predicted number and 1000 by default.
+
+    Raises
+    ------
+    OperandError
+        If the operands do not fit the program.
+    SimulationHangError
+        If the run does not end; it names the stages that wait, and on what.
+    """
+    contents = bind(program, a, b)
+    claim = program.claim
+    assert program.schedule is not None
+    images = {
+        name: words(
+            array, program.tensor_by_name[name], by_columns=_holds(program, name, claim.left)
+        )
+        for name, array in contents.items()
+    }
+    run = AmaranthEngine(program).run(
+        images,
+        max_cycles=max_cycles or 2 * program.schedule.cycles + 1000,
+        progress=progress,
+        waves=waves,
+    )
+    (output,) = (stage.kind.tensor for stage in program.stages if isinstance(stage.kind, Store))
+    return RunResult(
+        program=program,
+        c=matrix_of(run.memories[output], program.tensor_by_name[output]),
+        reference=reference.product(
+            assembled(program, contents, claim.left), assembled(program, contents, claim.right)
+        ),
+        cycles=run.cycles,
+        links=tuple(run.links),
+        chips=tuple(run.chips),
+    )
+
+
+def _holds(program: Program, tensor: str, whole: str) -> bool:
+    """Whether a tensor is the whole of that name, or a slice of it."""
+    piece = program.tensor_by_name[tensor].slice_of
+    return tensor == whole or (piece is not None and piece.whole == whole)
