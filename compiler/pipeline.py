@@ -10,10 +10,10 @@ from compiler.passes.lower import lower
 from compiler.passes.place import place
 from compiler.passes.route import route
 from compiler.passes.schedule import schedule
-from compiler.passes.shard import ShardPlan, replicate
+from compiler.passes.shard import ShardPlan, operands_of, replicate
 from compiler.passes.tile import tile
 from compiler.targets import Target
-from compiler.validate import validate
+from compiler.validate import check_meaning, check_structure, validate
 from compiler.workload import MatmulSpec
 
 PASSES: tuple[tuple[str, Callable[[Program, Target], Program]], ...] = (
@@ -44,9 +44,14 @@ def shard(program: Program, plan: ShardPlan, target: Target) -> Program:
     ------
     ShardError
         If the program cannot be split as asked; see :mod:`compiler.errors` for each case.
+    ValidationError
+        If the program breaks a rule.
     """
     if plan.chips == 1:
         return program
+    check_structure(program)
+    operands_of(program)
+    check_meaning(program)
     return run_passes(_checked(replicate(program, plan, target), target, "shard"), target)
 
 
@@ -58,6 +63,7 @@ def run_passes(program: Program, target: Target) -> Program:
     ValidationError
         If the program breaks a rule, before the passes or after one of them.
     """
+    validate(program, target)
     for name, step in PASSES:
         program = _checked(step(program, target), target, name)
     return program

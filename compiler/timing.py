@@ -11,6 +11,7 @@ The latencies are those of the components of the same names.
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from compiler.ir.body import Add, Max, Operand
 from compiler.ir.edge import Edge, Semaphore
@@ -33,7 +34,7 @@ OFFER_CYCLES = 1
 OPERATION_CYCLES = 1
 """Through one operation of a fold."""
 
-Cycles = np.ndarray
+Cycles = NDArray[np.int64]
 
 
 @dataclass
@@ -52,11 +53,11 @@ class BeatTimes:
         When a beat is written into the output memory.
     """
 
-    written: dict[str, Cycles] = field(default_factory=dict)
-    readable: dict[str, Cycles] = field(default_factory=dict)
-    taken: dict[str, Cycles] = field(default_factory=dict)
-    promised: dict[str, Cycles] = field(default_factory=dict)
-    returned: dict[str, Cycles] = field(default_factory=dict)
+    written: dict[str, Cycles] = field(default_factory=dict[str, Cycles])
+    readable: dict[str, Cycles] = field(default_factory=dict[str, Cycles])
+    taken: dict[str, Cycles] = field(default_factory=dict[str, Cycles])
+    promised: dict[str, Cycles] = field(default_factory=dict[str, Cycles])
+    returned: dict[str, Cycles] = field(default_factory=dict[str, Cycles])
     stored: Cycles | None = None
 
 
@@ -115,7 +116,8 @@ class TimingModel:
                 pass
 
     def _product(self, stage: Stage) -> None:
-        assert isinstance(stage.kind, MatmulTiles) and stage.kind.block_count is not None
+        assert isinstance(stage.kind, MatmulTiles)
+        assert stage.kind.block_count is not None
         tile, work = self.program.tile, stage.kind.block_count * self.program.tile
         (out,) = stage.outs
         start = np.full(self.pages, LOAD_CYCLES + FIFO_CYCLES)
@@ -206,7 +208,11 @@ class TimingModel:
 
 def page_interval(program: Program, target: Target) -> tuple[int, str]:
     """Cycles from one result page to the next in the steady state, and what sets them."""
-    blocks = [s.kind.block_count for s in program.stages if isinstance(s.kind, MatmulTiles)]
+    blocks = [
+        stage.kind.block_count
+        for stage in program.stages
+        if isinstance(stage.kind, MatmulTiles) and stage.kind.block_count is not None
+    ]
     bounds = [(max(blocks) * program.tile, "compute")]
     for edge in program.edges:
         if program.crosses(edge):
@@ -218,6 +224,11 @@ def page_interval(program: Program, target: Target) -> tuple[int, str]:
                 width, name = link.width_bits, f"link {link.name}"
             bounds.append((page.beats * -(-page.beat_bits // width), name))
     return max(bounds, key=lambda bound: bound[0])
+
+
+def drain_cycles(tile: int) -> int:
+    """Cycles from a product's last pair of beats to its last row in memory on the same chip."""
+    return TILE_CYCLES + (tile - 1) + FIFO_CYCLES
 
 
 def _topological(program: Program) -> list[Stage]:

@@ -146,7 +146,8 @@ class Program:
         """Whether an edge runs between two chips. Both its stages must be placed."""
         source = self.stage_by_name[edge.source].site
         destination = self.stage_by_name[edge.destination].site
-        assert source is not None and destination is not None
+        assert source is not None
+        assert destination is not None
         return source.chip != destination.chip
 
 

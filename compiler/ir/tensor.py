@@ -1,6 +1,6 @@
 """Tensors: what a chip's memory holds, and which slice of which whole that is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from compiler.ir.dtype import DType
@@ -68,7 +68,7 @@ class Tensor:
     value_range: ValueRange
     pad: tuple[int, int] = (0, 0)
     chip: int = 0
-    init: Init = External()
+    init: Init = field(default_factory=External)
     slice_of: SliceOf | None = None
 
     @property

@@ -17,7 +17,8 @@ def choose_depths(program: Program, target: Target) -> Program:
 
     In the steady state every page does what the first page did, one page interval later. So one
     page is timed with unbounded buffers; a slot that is busy for ``t`` cycles, from the moment it
-    is promised to the moment its return is known, is needed ``ceil(t / interval)`` times.
+    is promised to the moment its return is known, is needed ``ceil(t / interval)`` times, and never
+    more often than there are pages.
     """
     interval, _ = page_interval(program, target)
     unbounded = tuple(replace(buffer, depth_pages=None) for buffer in program.buffers)
@@ -28,12 +29,14 @@ def choose_depths(program: Program, target: Target) -> Program:
     loaded = {
         name for stage in program.stages if isinstance(stage.kind, Load) for name in stage.outs
     }
+    assert program.work is not None
+    results = program.work.result_pages
 
     def depth(buffer: Buffer) -> int:
         if buffer.name in loaded:
             return OPERAND_PAGES
         busy = int(times.returned[buffer.name][0] - times.promised[buffer.name][0])
-        return max(1, -(-busy // interval))
+        return min(max(1, -(-busy // interval)), results)
 
     return replace(
         program,

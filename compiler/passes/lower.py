@@ -5,7 +5,7 @@ from compiler.ir.buffer import Buffer, BufferKind, Page
 from compiler.ir.distribution import Replicated
 from compiler.ir.dtype import INT8, INT32
 from compiler.ir.edge import Edge
-from compiler.ir.init import External
+from compiler.ir.init import Init
 from compiler.ir.program import Claim, Numerics, Program
 from compiler.ir.stage import Load, MatmulTiles, Stage, Store
 from compiler.ir.tensor import Tensor, TensorRole, ValueRange
@@ -25,8 +25,20 @@ def lower(spec: MatmulSpec, target: Target) -> Program:
     tile = target.tile
     operand_page, total_page = Page(tile, tile, INT8), Page(tile, tile, INT32)
 
-    def tensor(name: str, rows: int, cols: int, **rest) -> Tensor:
-        return Tensor(name=name, rows=rows, cols=cols, tile=tile, **rest)
+    def operand(
+        name: str, shape: tuple[int, int], pad: tuple[int, int], value_range: ValueRange, init: Init
+    ) -> Tensor:
+        return Tensor(
+            name=name,
+            role=TensorRole.INPUT,
+            rows=shape[0],
+            cols=shape[1],
+            tile=tile,
+            dtype=INT8,
+            value_range=value_range,
+            pad=pad,
+            init=init,
+        )
 
     def fifo(name: str, page: Page) -> Buffer:
         return Buffer(name=name, kind=BufferKind.FIFO, page=page, distribution=Replicated())
@@ -34,7 +46,6 @@ def lower(spec: MatmulSpec, target: Target) -> Program:
     def edge(source: str, buffer: str, destination: str) -> Edge:
         return Edge(f"{source}->{destination}", source, buffer, destination)
 
-    operand = {"role": TensorRole.INPUT, "dtype": INT8}
     return Program(
         name=f"matmul_{spec.m}x{spec.n}x{spec.k}",
         target=target.name,
@@ -43,32 +54,16 @@ def lower(spec: MatmulSpec, target: Target) -> Program:
         claim=Claim("a", "b", "c", spec.m, spec.n, spec.k, spec.k_pad),
         numerics=Numerics(operand=INT8, total=INT32),
         tensors=(
-            tensor(
-                "a",
-                spec.m,
-                spec.k_total,
-                pad=(0, spec.k_pad),
-                value_range=spec.a_range,
-                init=spec.a,
-                **operand,
-            ),
-            tensor(
-                "b",
-                spec.k_total,
-                spec.n,
-                pad=(spec.k_pad, 0),
-                value_range=spec.b_range,
-                init=spec.b,
-                **operand,
-            ),
-            tensor(
-                "c",
-                spec.m,
-                spec.n,
+            operand("a", (spec.m, spec.k_total), (0, spec.k_pad), spec.a_range, spec.a),
+            operand("b", (spec.k_total, spec.n), (spec.k_pad, 0), spec.b_range, spec.b),
+            Tensor(
+                name="c",
                 role=TensorRole.OUTPUT,
+                rows=spec.m,
+                cols=spec.n,
+                tile=tile,
                 dtype=INT32,
                 value_range=total_range,
-                init=External(),
             ),
         ),
         stages=(

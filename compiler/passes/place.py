@@ -21,11 +21,12 @@ def place(program: Program, target: Target) -> Program:
     """
     sited = [replace(stage, site=stage.site or Site(0)) for stage in program.stages]
     taken = {(stage.site, stage.engine) for stage in sited if stage.engine}
-    stages = []
+    stages: list[Stage] = []
     for stage in sited:
         if stage.engine is None:
-            stage = replace(stage, engine=_free_engine(stage, taken, target))
-            taken.add((stage.site, stage.engine))
+            engine = _free_engine(stage, taken, target)
+            taken.add((stage.site, engine))
+            stage = replace(stage, engine=engine)
         stages.append(stage)
 
     site_of = {buffer: stage.site for stage in stages for buffer in stage.outs}
@@ -51,7 +52,7 @@ def engine_kind(stage: Stage) -> EngineKind:
     return EngineKind.COMPUTE if stage.role is StageRole.COMPUTE else EngineKind.MOVEMENT
 
 
-def _free_engine(stage: Stage, taken: set, target: Target) -> Engine:
+def _free_engine(stage: Stage, taken: set[tuple[Site | None, Engine]], target: Target) -> Engine:
     kind = engine_kind(stage)
     count = engine_counts(target)[kind]
     for index in range(count):

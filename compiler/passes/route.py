@@ -17,7 +17,7 @@ def route(program: Program, target: Target) -> Program:
         If a chip would hold more ends of links than the target has ports.
     """
     links = {link.name: link for link in program.links or ()}
-    edges = []
+    edges: list[Edge] = []
     for edge in program.edges:
         if edge.route is None and not program.crosses(edge):
             edge = replace(edge, route=())
@@ -46,7 +46,8 @@ def route(program: Program, target: Target) -> Program:
 def _link(program: Program, edge: Edge, target: Target) -> Link:
     source = program.stage_by_name[edge.source].site
     destination = program.stage_by_name[edge.destination].site
-    assert source is not None and destination is not None
+    assert source is not None
+    assert destination is not None
     return Link(
         name=f"c{source.chip}->c{destination.chip}",
         source_chip=source.chip,

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from compiler.ir.program import Program, Schedule, StageTiming
-from compiler.ir.stage import Load
+from compiler.ir.stage import Load, Stage
 from compiler.targets import Target
 from compiler.timing import LOAD_CYCLES, TimingModel, page_interval
 
@@ -22,7 +22,7 @@ def schedule(program: Program, target: Target) -> Program:
     rest = (pages - followed) * interval
     block = program.work.k_blocks * program.tile
 
-    def timing(stage) -> StageTiming:
+    def timing(stage: Stage) -> StageTiming:
         if isinstance(stage.kind, Load):
             first = LOAD_CYCLES
             (product_in,) = stage.outs

@@ -15,7 +15,7 @@ from compiler.errors import (
 from compiler.ir.body import left_fold
 from compiler.ir.buffer import Buffer, BufferKind
 from compiler.ir.distribution import Distribution, Partial, Replicated, Sharded
-from compiler.ir.edge import Edge
+from compiler.ir.edge import Edge, Handoff
 from compiler.ir.init import slice_init
 from compiler.ir.program import Collective, Program
 from compiler.ir.stage import Fold, Load, MatmulTiles, Recv, Site, Stage, Store
@@ -53,7 +53,7 @@ class ShardPlan:
     reduce: str = "tree"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.chips, int) or isinstance(self.chips, bool) or self.chips < 1:
+        if not _is_positive_integer(self.chips):
             raise ShardPlanError(field="chips", rule="a positive integer", value=self.chips)
         if self.reduce not in ALGORITHMS:
             rule = f"one of {', '.join(sorted(ALGORITHMS))}"
@@ -65,12 +65,16 @@ class ShardPlan:
         return cls(chips, reduce)
 
 
+def _is_positive_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
 def replicate(program: Program, plan: ShardPlan, target: Target) -> Program:
     """Split a placed one-chip program over ``plan.chips`` chips and add the reduction.
 
     The slice is lowered anew with the dimensions that it really has, because the block counts are
-    part of the stages; the tiling decision and the engines come from ``program``. All chips share
-    that one shape, and differ in data.
+    part of the stages; the tiling decision, the engines, and the depths and hand-offs that somebody
+    chose come from ``program``. All chips share that one shape, and differ in data.
 
     Each chip's product is a partial sum. Every partial that crosses to another chip is received
     there into a buffer of that chip's own, and the fold reads those local copies.
@@ -83,16 +87,14 @@ def replicate(program: Program, plan: ShardPlan, target: Target) -> Program:
     """
     if plan.chips == 1:
         return program
-    if program.chip_count > 1:
-        raise AlreadyShardedError(program=program.name, chips=program.chip_count)
-    left, right, output = _operands(program)
+    left, right, output = operands_of(program)
     _check_axis(left, plan.chips)
     if target.crossing_handoff is None:
         raise NoCrossChipHandoffError(target=target.name, provided=target.handoffs)
     reduction = ALGORITHMS[plan.reduce](plan.chips)
     _check_ports(reduction, plan, target)
 
-    template = _slice_template(program, plan.chips, target)
+    template = _slice_template(program, left, right, plan.chips, target)
     collective = Collective(
         name=f"{plan.reduce}_reduce",
         kind="reduce",
@@ -123,13 +125,23 @@ def replicate(program: Program, plan: ShardPlan, target: Target) -> Program:
     )
 
 
-def _operands(program: Program) -> tuple[Tensor, Tensor, Tensor]:
-    """The two loaded operands of the product and the stored output."""
+def operands_of(program: Program) -> tuple[Tensor, Tensor, Tensor]:
+    """The two loaded operands of the product and the stored output.
+
+    Raises
+    ------
+    AlreadyShardedError
+        If the program spans several chips.
+    NothingToShardError
+        If it is anything else than one product of two loaded operands, stored once.
+    """
+    if program.chip_count > 1:
+        raise AlreadyShardedError(program=program.name, chips=program.chip_count)
     products = [stage for stage in program.stages if isinstance(stage.kind, MatmulTiles)]
     if len(products) != 1:
         raise NothingToShardError(program=program.name, why=f"it has {len(products)} products")
     producer_of = {buffer: stage for stage in program.stages for buffer in stage.outs}
-    operands = []
+    operands: list[Tensor] = []
     for buffer in products[0].ins:
         producer = producer_of.get(buffer)
         if producer is None or not isinstance(producer.kind, Load):
@@ -172,13 +184,23 @@ def _check_ports(reduction: Reduction, plan: ShardPlan, target: Target) -> None:
             )
 
 
-def _slice_template(program: Program, chips: int, target: Target) -> Program:
+def _slice_template(
+    program: Program, left: Tensor, right: Tensor, chips: int, target: Target
+) -> Program:
     """One chip's program: lowered for the slice, with the decisions of the whole program."""
     claim = program.claim
-    spec = MatmulSpec(m=claim.m, n=claim.n, k=(claim.k + claim.k_pad) // chips)
+    extent = left.cols // chips
+    spec = MatmulSpec(
+        m=claim.m,
+        n=claim.n,
+        k=min(extent, claim.k),
+        k_pad=max(0, extent - claim.k),
+        a_range=left.value_range,
+        b_range=right.value_range,
+    )
     template = lower(spec, replace(target, tile=program.tile))
     if program.work is not None:
-        k_blocks = -(-spec.k // program.tile)
+        k_blocks = -(-extent // program.tile)
         template = replace(template, work=replace(program.work, k_blocks=k_blocks))
     placed = program.stage_by_name
     stages = tuple(
@@ -191,14 +213,21 @@ def _slice_template(program: Program, chips: int, target: Target) -> Program:
     buffers = tuple(
         replace(buffer, depth_pages=hand_set.get(buffer.name)) for buffer in template.buffers
     )
-    template = replace(template, stages=stages, buffers=buffers)
+    provided = {
+        edge.buffer: edge.handoff
+        for edge in program.edges
+        if type(edge.handoff).__name__ in target.handoffs
+    }
+    edges = tuple(replace(edge, handoff=provided.get(edge.buffer)) for edge in template.edges)
+    template = replace(template, stages=stages, buffers=buffers, edges=edges)
     return place(tile(template), target)
 
 
 def _hand_set_depths(program: Program, target: Target) -> dict[str, int]:
     """Depths that differ from what the buffer pass would choose: somebody meant them."""
     blank = tuple(replace(buffer, depth_pages=None) for buffer in program.buffers)
-    chosen = choose_depths(replace(program, buffers=blank), target).buffer_by_name
+    placed = place(tile(replace(program, buffers=blank)), target)
+    chosen = choose_depths(placed, target).buffer_by_name
     return {
         buffer.name: buffer.depth_pages
         for buffer in program.buffers
@@ -297,12 +326,12 @@ class _Chip:
 
     def edges(self) -> Iterator[Edge]:
         for edge in self.template.edges:
-            if edge.buffer != self.partial:
-                yield self._edge(edge.source, edge.buffer, self.name(edge.destination))
+            if edge.buffer != self.partial or self.children:
+                reader = "fold" if edge.buffer == self.partial else edge.destination
+                yield self._edge(edge.source, edge.buffer, self.name(reader), edge.handoff)
         leaving = (self.product.name, self.partial)
         if self.children:
             leaving = ("fold", self.total)
-            yield self._edge(self.product.name, self.partial, self.name("fold"))
             for index in range(len(self.children)):
                 yield self._edge(f"recv_{index}", f"landing_{index}", self.name("fold"))
         if self.parent is None:
@@ -327,9 +356,11 @@ class _Chip:
     def _addends(self) -> tuple[str, ...]:
         return (self.partial, *(f"landing_{index}" for index in range(len(self.children))))
 
-    def _edge(self, source: str, buffer: str, destination: str) -> Edge:
+    def _edge(
+        self, source: str, buffer: str, destination: str, handoff: Handoff | None = None
+    ) -> Edge:
         source = self.name(source)
-        return Edge(f"{source}->{destination}", source, self.name(buffer), destination)
+        return Edge(f"{source}->{destination}", source, self.name(buffer), destination, handoff)
 
     def _distribution(self, buffer: str) -> Distribution:
         if buffer == self.partial:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from compiler.ir.program import Program, WorkPlan
 from compiler.ir.stage import Load, MatmulTiles, Stage, Store
+from compiler.ir.tensor import Tensor
 from compiler.ir.walk import Loop, Walk
 
 
@@ -35,7 +36,7 @@ def tile(program: Program) -> Program:
     return replace(program, work=work, stages=tuple(map(baked, program.stages)))
 
 
-def _loaded(program: Program, whole: str):
+def _loaded(program: Program, whole: str) -> Tensor:
     """The tensor, or the first slice of it: all slices share one shape."""
     return next(
         tensor

@@ -4,7 +4,7 @@ import tomllib
 from dataclasses import fields, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from compiler.errors import TargetError, TargetValueError, UnknownTargetError
 from compiler.targets.target import Target
@@ -72,5 +72,5 @@ def _parse(text: str, *, source: str) -> Target:
             f"{', '.join(sorted(known))}"
         )
     if isinstance(entries["handoffs"], list):
-        entries["handoffs"] = tuple(entries["handoffs"])
+        entries["handoffs"] = tuple(cast(list[object], entries["handoffs"]))
     return Target(**entries)

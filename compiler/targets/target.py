@@ -47,6 +47,14 @@ class Target:
     memory_bytes: int
 
     def __post_init__(self) -> None:
+        for name, kind, rule in (
+            ("name", str, "a string"),
+            ("description", str, "a string"),
+            ("handoffs", tuple, "a list of hand-offs"),
+        ):
+            value = getattr(self, name)
+            if not isinstance(value, kind):
+                raise TargetValueError(target=str(self.name), field=name, rule=rule, value=value)
         counts = [field.name for field in fields(self) if field.type in (int, "int")]
         for name in counts:
             value = getattr(self, name)

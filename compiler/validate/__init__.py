@@ -9,8 +9,12 @@ from compiler.targets import Target
 from compiler.validate.capacity import check_capacity
 from compiler.validate.counting import check_counting
 from compiler.validate.locality import check_locality
+from compiler.validate.order import check_order
 from compiler.validate.reduction import check_reduction
+from compiler.validate.shapes import check_shapes
 from compiler.validate.structure import check_structure
+
+__all__ = ["check_meaning", "check_structure", "validate"]
 
 
 def validate(program: Program, target: Target) -> None:
@@ -23,6 +27,19 @@ def validate(program: Program, target: Target) -> None:
     """
     check_structure(program)
     check_locality(program, target)
-    check_reduction(program)
-    check_counting(program)
+    check_meaning(program)
     check_capacity(program, target)
+
+
+def check_meaning(program: Program) -> None:
+    """Check the rules that say what a well-formed program computes. They need no target.
+
+    Raises
+    ------
+    ValidationError
+        For the first rule that is broken.
+    """
+    check_reduction(program)
+    check_shapes(program)
+    check_counting(program)
+    check_order(program)

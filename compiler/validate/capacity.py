@@ -4,7 +4,7 @@ from collections import Counter
 
 from compiler.errors import ValidationError
 from compiler.ir.program import Program
-from compiler.ir.stage import EngineKind, Load, Recv, StageRole, Store
+from compiler.ir.stage import Engine, EngineKind, Load, Recv, Site, StageRole, Store
 from compiler.targets import Target
 
 
@@ -41,7 +41,7 @@ def _engines(program: Program, target: Target) -> None:
         EngineKind.MOVEMENT: target.movement_engines,
         EngineKind.LINK: target.link_ports,
     }
-    users: dict[tuple, str] = {}
+    users: dict[tuple[Site | None, Engine], str] = {}
     for stage in program.stages:
         engine = stage.engine
         if engine is None:
@@ -56,7 +56,7 @@ def _engines(program: Program, target: Target) -> None:
         fits = {
             EngineKind.LINK: isinstance(stage.kind, Recv),
             EngineKind.COMPUTE: stage.role is StageRole.COMPUTE,
-            EngineKind.MOVEMENT: stage.role is StageRole.MOVEMENT,
+            EngineKind.MOVEMENT: isinstance(stage.kind, Load | Store),
         }
         if not fits[engine.kind]:
             raise ValidationError(

@@ -3,35 +3,21 @@
 from compiler.errors import ValidationError
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Load, MatmulTiles, Recv, Stage, Store
+from compiler.ir.walk import Walk
+from compiler.validate.flow import in_flow_order, sources_of
 
 
 def check_counting(program: Program) -> None:
     """Follow page counts from the loads to the stores. Silent until the walks are chosen."""
-    pages: dict[str, int] = {}
-    waiting = list(program.stages)
-    while waiting:
-        stage = next(
-            (s for s in waiting if all(name in pages for name in _sources(program, s))), None
-        )
-        if stage is None:
-            return
-        waiting.remove(stage)
+    pages: dict[str, int | None] = {}
+    for stage in in_flow_order(program):
         made = _pages_made(program, stage, pages)
-        if made is None:
-            return
-        for name in stage.outs:
-            pages[name] = made
+        pages |= dict.fromkeys(stage.outs, made)
 
 
-def _sources(program: Program, stage: Stage) -> tuple[str, ...]:
-    if isinstance(stage.kind, Recv):
-        return tuple(edge.buffer for edge in program.edges_by_destination[stage.name])
-    return stage.ins
-
-
-def _pages_made(program: Program, stage: Stage, pages: dict[str, int]) -> int | None:
+def _pages_made(program: Program, stage: Stage, pages: dict[str, int | None]) -> int | None:
     """Pages that a stage puts out, if it takes all that its sources put in."""
-    sources = _sources(program, stage)
+    sources = sources_of(program, stage)
     match stage.kind:
         case Load(tensor, walk):
             if walk is not None:
@@ -40,7 +26,16 @@ def _pages_made(program: Program, stage: Stage, pages: dict[str, int]) -> int | 
         case MatmulTiles(block_count):
             if block_count is None:
                 return None
-            results = pages[sources[0]] // block_count
+            if block_count < 1:
+                raise ValidationError(
+                    "BlockCount",
+                    stage.name,
+                    f"product {stage.name!r} must sum at least 1 block, not {block_count}",
+                )
+            given = pages[sources[0]]
+            if given is None:
+                return None
+            results = given // block_count
             for name in sources:
                 _balanced(stage, name, pushed=pages[name], popped=results * block_count)
             return results
@@ -49,13 +44,13 @@ def _pages_made(program: Program, stage: Stage, pages: dict[str, int]) -> int | 
                 return None
             _walk_fits(program, stage, tensor, walk)
             _balanced(stage, sources[0], pushed=pages[sources[0]], popped=walk.page_count)
-            visited = len(set(walk.pages()))
-            if visited != program.tensor_by_name[tensor].page_count:
+            visited, held = len(set(walk.pages())), program.tensor_by_name[tensor].page_count
+            if not walk.page_count == visited == held:
                 raise ValidationError(
                     "OutputCoverage",
                     stage.name,
-                    f"store {stage.name!r} writes {visited} pages of tensor {tensor!r}, which has "
-                    f"{program.tensor_by_name[tensor].page_count}",
+                    f"store {stage.name!r} writes {walk.page_count} pages, {visited} of them "
+                    f"different, into tensor {tensor!r}, which has {held}",
                 )
             return 0
         case Recv() | Fold():
@@ -64,8 +59,8 @@ def _pages_made(program: Program, stage: Stage, pages: dict[str, int]) -> int | 
             return pages[sources[0]]
 
 
-def _balanced(stage: Stage, buffer: str, *, pushed: int, popped: int) -> None:
-    if pushed != popped:
+def _balanced(stage: Stage, buffer: str, *, pushed: int | None, popped: int | None) -> None:
+    if None not in (pushed, popped) and pushed != popped:
         raise ValidationError(
             "CountingImbalance",
             buffer,
@@ -73,7 +68,7 @@ def _balanced(stage: Stage, buffer: str, *, pushed: int, popped: int) -> None:
         )
 
 
-def _walk_fits(program: Program, stage: Stage, tensor: str, walk) -> None:
+def _walk_fits(program: Program, stage: Stage, tensor: str, walk: Walk) -> None:
     furthest = sum((loop.count - 1) * loop.stride for loop in walk.loops)
     pages = program.tensor_by_name[tensor].page_count
     if furthest >= pages or any(loop.stride < 0 or loop.count < 1 for loop in walk.loops):

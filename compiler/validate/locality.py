@@ -25,7 +25,7 @@ def check_locality(program: Program, target: Target) -> None:
         if edge.handoff is not None:
             _handoff(edge, local=source == destination, target=target)
     _links_used_once(program)
-    _semaphores(program)
+    _semaphores_used_once(program)
 
 
 def _buffer_sites(program: Program) -> None:
@@ -113,6 +113,12 @@ def _handoff(edge: Edge, *, local: bool, target: Target) -> None:
             f"edge {edge.name!r} is handed off by {spelled}, which target {target.name!r} does not "
             f"provide ({', '.join(target.handoffs)})",
         )
+    if isinstance(edge.handoff, Semaphore) and edge.handoff.ready_count != 1:
+        raise ValidationError(
+            "SemaphoreReceivers",
+            edge.name,
+            f"edge {edge.name!r} waits for {edge.handoff.ready_count} receivers, but ends in one",
+        )
 
 
 def _route(program: Program, edge: Edge, source_chip: int, destination_chip: int) -> None:
@@ -138,7 +144,7 @@ def _links_used_once(program: Program) -> None:
             )
 
 
-def _semaphores(program: Program) -> None:
+def _semaphores_used_once(program: Program) -> None:
     used = [
         name
         for edge in program.edges

@@ -7,34 +7,18 @@ from compiler.ir.body import Add, Body, Max, Operand
 from compiler.ir.distribution import Distribution, Partial, Replicated, Sharded
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Load, MatmulTiles, Recv, Stage, Store
+from compiler.validate.flow import in_flow_order, sources_of
 
 
 def check_reduction(program: Program) -> None:
     """Follow what each buffer holds from the loads to the stores, and compare with its claim."""
     held: dict[str, Distribution] = {}
-    waiting = list(program.stages)
-    while waiting:
-        ready = [
-            stage for stage in waiting if all(name in held for name in _sources(program, stage))
-        ]
-        if not ready:
-            names = ", ".join(repr(stage.name) for stage in waiting)
-            raise ValidationError(
-                "Cycle", waiting[0].name, f"stages {names} feed each other in a circle"
-            )
-        for stage in ready:
-            _follow(program, stage, held)
-        waiting = [stage for stage in waiting if stage not in ready]
-
-
-def _sources(program: Program, stage: Stage) -> tuple[str, ...]:
-    if isinstance(stage.kind, Recv):
-        return tuple(edge.buffer for edge in program.edges_by_destination[stage.name])
-    return stage.ins
+    for stage in in_flow_order(program):
+        _follow(program, stage, held)
 
 
 def _follow(program: Program, stage: Stage, held: dict[str, Distribution]) -> None:
-    sources = [held[name] for name in _sources(program, stage)]
+    sources = [held[name] for name in sources_of(program, stage)]
     match stage.kind:
         case Load(tensor):
             value = _loaded(program, tensor)
@@ -70,6 +54,13 @@ def _loaded(program: Program, name: str) -> Distribution:
             name,
             f"tensor {name!r} is a slice of {piece.whole!r} along its {piece.axis}, which is not "
             f"the contraction axis",
+        )
+    if not 0 <= piece.index < piece.count:
+        raise ValidationError(
+            "SliceIndex",
+            name,
+            f"tensor {name!r} is slice {piece.index} of {piece.count} of {piece.whole!r}, which "
+            f"does not exist",
         )
     return Sharded("k", piece.index, piece.count)
 

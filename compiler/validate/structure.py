@@ -1,6 +1,7 @@
 """Names, ports and pairing: whether the program is a graph at all."""
 
 from collections import Counter
+from collections.abc import Container
 
 from compiler.errors import ValidationError
 from compiler.ir.body import operands_of
@@ -37,7 +38,7 @@ def _unique_names(program: Program) -> None:
 
 
 def _known_names(program: Program) -> None:
-    def known(name: str, names, what: str, user: str) -> None:
+    def known(name: str, names: Container[str], what: str, user: str) -> None:
         if name not in names:
             raise ValidationError(
                 "UnknownName", name, f"{user} names {what} {name!r}, which does not exist"
@@ -57,6 +58,9 @@ def _known_names(program: Program) -> None:
     for collective in program.collectives:
         for name in collective.stages:
             known(name, program.stage_by_name, "stage", f"collective {collective.name!r}")
+    wholes = {t.slice_of.whole if t.slice_of else t.name for t in program.tensors}
+    for name in (program.claim.left, program.claim.right, program.claim.output):
+        known(name, wholes, "tensor", "the claim")
 
 
 def _stage_ports(stage: Stage) -> None:
@@ -82,19 +86,20 @@ def _stage_ports(stage: Stage) -> None:
 def _fold_operands(stage: Stage) -> None:
     assert isinstance(stage.kind, Fold)
     uses = Counter(operands_of(stage.kind.body))
-    for index in range(max(len(stage.ins), *uses) + 1):
-        if index >= len(stage.ins) and uses[index]:
+    for index in sorted(uses):
+        if not 0 <= index < len(stage.ins):
             raise ValidationError(
                 "FoldOperandMissing",
                 stage.name,
                 f"fold {stage.name!r} reads op{index}, but has only {len(stage.ins)} inputs",
             )
-        if index < len(stage.ins) and uses[index] != 1:
+    for index, name in enumerate(stage.ins):
+        if uses[index] != 1:
             rule = "FoldOperandRepeated" if uses[index] else "FoldOperandUnused"
             raise ValidationError(
                 rule,
                 stage.name,
-                f"fold {stage.name!r} reads input {stage.ins[index]!r} (op{index}) "
+                f"fold {stage.name!r} reads input {name!r} (op{index}) "
                 f"{uses[index]} times in {stage.kind.body}; each input counts exactly once",
             )
 

@@ -1,0 +1,67 @@
+"""Every command in the README and in docs/ runs as printed, and prints what is printed."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(language: str) -> list[tuple[str, str]]:
+    """Name and text of every fenced block of a language."""
+    return [
+        (f"{page.relative_to(ROOT)}:{page.read_text()[: match.start()].count(chr(10)) + 1}", match[2])
+        for page in PAGES
+        for match in BLOCK.finditer(page.read_text())
+        if match[1] == language
+    ]
+
+
+def commands() -> list[tuple[str, str, str]]:
+    """Place, command and printed output of every command of the console blocks."""
+    found = []
+    for place, text in blocks("console"):
+        for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            found.append((place, command, output))
+    return found
+
+
+def environment() -> dict[str, str]:
+    """The environment of an activated virtual environment."""
+    return {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+
+
+@pytest.mark.parametrize(("place", "command", "output"), commands())
+def test_command_prints_what_the_page_says(place, command, output):
+    ran = subprocess.run(
+        ["bash", "-c", command],
+        cwd=ROOT,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+    )
+    assert ran.stdout == output
+
+
+@pytest.mark.parametrize(("place", "code"), blocks("python"))
+def test_python_runs(place, code):
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, timeout=300)
+
+
+@pytest.mark.parametrize(("place", "text"), blocks("sh"))
+def test_shell_blocks_are_what_continuous_integration_runs(place, text):
+    ran = (ROOT / ".ci" / "run").read_text().splitlines()
+    assert [line for line in text.splitlines() if line not in ran] == []
+
+
+def test_pages_have_commands():
+    assert len(commands()) >= 5
