@@ -19,15 +19,17 @@ def beat_layout(page: Page) -> data.ArrayLayout:
 
 
 def lane_layout(shape: data.ArrayLayout, name: str) -> data.ArrayLayout:
-    """Check that ``shape`` is an array layout of integer lanes and return it.
+    """Check that ``shape`` is an array layout of signed lanes and return it.
 
     Raises
     ------
     :exc:`TypeError`
         If it is not.
     """
-    if not isinstance(shape, data.ArrayLayout):
-        raise TypeError(f"{name} must be an ArrayLayout of lanes, not {shape!r}")
+    if not isinstance(shape, data.ArrayLayout) or not (
+        isinstance(shape.elem_shape, Shape) and shape.elem_shape.signed
+    ):
+        raise TypeError(f"{name} must be an ArrayLayout of signed lanes, not {shape!r}")
     return shape
 
 

@@ -75,9 +75,7 @@ class LinkTransmitter(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        m.submodules.serializer = serializer = BeatSerializer(
-            self.beat, width_bits=self.width_bits
-        )
+        m.submodules.serializer = serializer = BeatSerializer(self.beat, width_bits=self.width_bits)
         connect(m, flipped(self.i), serializer.i)
         page_flits = self.page_beats * serializer.flit_count
         flit = Signal(range(page_flits))

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from compiler.ir.walk import Walk
 from hw.interfaces import lane_layout, positive
-from hw.walk_counter import WalkCounter
+from hw.walk_counter import WalkCounter, check_walk
 
 
 class LoadUnit(wiring.Component):
@@ -35,6 +35,13 @@ class LoadUnit(wiring.Component):
         Synchronous read port of the tensor memory.
     o : ``Out(stream.Signature(beat))``
         Beats.
+
+    Raises
+    ------
+    :exc:`TypeError`
+        If ``beat`` is not an array layout, or a count is not a positive integer.
+    :exc:`ValueError`
+        If the walk leaves the memory.
     """
 
     def __init__(self, beat: data.ArrayLayout, *, walk: Walk, page_beats: int, depth_words: int):
@@ -42,6 +49,7 @@ class LoadUnit(wiring.Component):
         self.walk = walk
         self.page_beats = positive(page_beats, "Page beats")
         self.depth_words = positive(depth_words, "Depth in words")
+        check_walk(walk, page_beats=page_beats, depth_words=depth_words)
         address_width = (depth_words - 1).bit_length()
         super().__init__(
             {

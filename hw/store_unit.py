@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from compiler.ir.walk import Walk
 from hw.interfaces import lane_layout, positive
-from hw.walk_counter import WalkCounter
+from hw.walk_counter import WalkCounter, check_walk
 
 
 class StoreUnit(wiring.Component):
@@ -34,6 +34,13 @@ class StoreUnit(wiring.Component):
         Write port of the tensor memory.
     done : ``Out(1)``
         Whether the last beat of the walk is in the memory.
+
+    Raises
+    ------
+    :exc:`TypeError`
+        If ``beat`` is not an array layout, or a count is not a positive integer.
+    :exc:`ValueError`
+        If the walk leaves the memory.
     """
 
     def __init__(self, beat: data.ArrayLayout, *, walk: Walk, page_beats: int, depth_words: int):
@@ -41,6 +48,7 @@ class StoreUnit(wiring.Component):
         self.walk = walk
         self.page_beats = positive(page_beats, "Page beats")
         self.depth_words = positive(depth_words, "Depth in words")
+        check_walk(walk, page_beats=page_beats, depth_words=depth_words)
         address_width = (depth_words - 1).bit_length()
         super().__init__(
             {

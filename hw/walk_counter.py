@@ -41,15 +41,7 @@ class WalkCounter(wiring.Component):
         self.walk = walk
         self.page_beats = positive(page_beats, "Page beats")
         self.depth_words = positive(depth_words, "Depth in words")
-        for loop in walk.loops:
-            positive(loop.count, "Loop count")
-        furthest = sum((loop.count - 1) * max(loop.stride, 0) for loop in walk.loops)
-        nearest = sum((loop.count - 1) * min(loop.stride, 0) for loop in walk.loops)
-        if nearest < 0 or (furthest + 1) * page_beats > depth_words:
-            raise ValueError(
-                f"Walk must stay within the memory's {depth_words} words, not visit pages "
-                f"{nearest} to {furthest} of {page_beats} words: {walk}"
-            )
+        check_walk(walk, page_beats=page_beats, depth_words=depth_words)
         super().__init__(
             {
                 "step": In(1),
@@ -85,3 +77,24 @@ class WalkCounter(wiring.Component):
         with m.If(self.step):
             m.d.sync += self.address.eq(moved)
         return m
+
+
+def check_walk(walk: Walk, *, page_beats: int, depth_words: int) -> None:
+    """Check that a walk stays within a memory.
+
+    Raises
+    ------
+    :exc:`TypeError`
+        If the count of a loop is not a positive integer.
+    :exc:`ValueError`
+        If the walk leaves the memory.
+    """
+    for loop in walk.loops:
+        positive(loop.count, "Loop count")
+    furthest = sum((loop.count - 1) * max(loop.stride, 0) for loop in walk.loops)
+    nearest = sum((loop.count - 1) * min(loop.stride, 0) for loop in walk.loops)
+    if nearest < 0 or (furthest + 1) * page_beats > depth_words:
+        raise ValueError(
+            f"Walk must stay within the memory's {depth_words} words, not visit pages "
+            f"{nearest} to {furthest} of {page_beats} words: {walk}"
+        )
