@@ -87,8 +87,7 @@ class SemaphoreReceiver(wiring.Component):
         m.d.comb += self.link.ready.eq(unoffered != 0)
         m.d.comb += self.commit.eq(self.link.valid)
         m.d.sync += unoffered.eq(unoffered - self.link.ready + self.page_release)
-        m.d.sync += Assert(
-            ~self.page_release | (unoffered != self.depth_pages),
-            "page released that never landed",
-        )
+        landed = Signal(range(self.depth_pages + 1))
+        m.d.sync += landed.eq(landed + self.link.valid - self.page_release)
+        m.d.sync += Assert(~self.page_release | (landed != 0), "page released that never landed")
         return m
