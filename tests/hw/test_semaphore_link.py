@@ -214,16 +214,3 @@ def test_receiver_refuses_wrong_arguments(change, text):
 def test_transmitter_refuses_wrong_arguments():
     with pytest.raises(TypeError, match="Credits must be a positive integer, not 0"):
         SemaphoreTransmitter(BEAT, page_beats=PAGE_BEATS, width_bits=8, credits=0)
-
-
-def test_receiver_refuses_the_release_of_a_page_that_never_landed():
-    dut = SemaphoreReceiver(BEAT, width_bits=16, depth_pages=2)
-
-    async def testbench(ctx):
-        await idle(ctx, 3)
-        for _ in range(5):
-            ctx.set(dut.page_release, 1)
-            await ctx.tick()
-
-    with pytest.raises(AssertionError, match="page released that never landed"):
-        simulate(dut, testbench)
