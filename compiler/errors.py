@@ -201,3 +201,26 @@ class ValidationError(ShardwrightError):
     def __str__(self) -> str:
         where = f" after pass {self.after_pass}" if self.after_pass else ""
         return f"{self.rule}: {self.args[0]}{where}"
+
+
+# --- Saved programs and certificates ------------------------------------------------------------
+
+
+class ProgramFormatError(ShardwrightError):
+    """A saved program does not have the form that it must have."""
+
+    def __init__(self, *, place: str, why: str):
+        self.place, self.why = place, why
+        super().__init__(f"program file: {place}: {why}")
+
+
+class UncertifiedProgramError(ShardwrightError):
+    """A program does not meet its obligations, so it is neither returned nor run.
+
+    ``violations`` holds the name of each violated obligation with what speaks against it.
+    """
+
+    def __init__(self, *, program: str, violations: tuple[tuple[str, str], ...]):
+        self.program, self.violations = program, violations
+        listed = "; ".join(f"{name}: {why}" for name, why in violations)
+        super().__init__(f"program {program!r} is not certified: {listed}")

@@ -17,22 +17,16 @@ from compiler.ir.body import Add, Max, Operand
 from compiler.ir.edge import Edge, Semaphore
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Load, MatmulTiles, Recv, Stage, Store
+from compiler.latencies import (
+    FIFO_CYCLES,
+    LINK_REGISTER_CYCLES,
+    LOAD_CYCLES,
+    OFFER_CYCLES,
+    OPERATION_CYCLES,
+    TILE_CYCLES,
+    VALID_CYCLES,
+)
 from compiler.targets import Target
-
-LOAD_CYCLES = 1
-"""From ``start`` to the first beat on a load's stream."""
-FIFO_CYCLES = 1
-"""From the cycle in which a beat is written to the first in which it can be read."""
-TILE_CYCLES = 4
-"""From the cycle in which a result's last pair of beats is taken to its first row."""
-LINK_REGISTER_CYCLES = 1
-"""From the cycle in which a flit is taken to the one in which it is on the link."""
-VALID_CYCLES = 1
-"""From the cycle in which a page's last flit is on the link to the one of its ``valid``."""
-OFFER_CYCLES = 1
-"""From the cycle in which a page leaves a buffer to the one in which its slot is offered."""
-OPERATION_CYCLES = 1
-"""Through one operation of a fold."""
 
 Cycles = NDArray[np.int64]
 

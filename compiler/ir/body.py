@@ -20,6 +20,16 @@ class Operand:
 
 
 @dataclass(frozen=True)
+class Literal:
+    """The same value in every lane."""
+
+    value: int
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+@dataclass(frozen=True)
 class Add:
     """Lane by lane sum."""
 
@@ -41,7 +51,7 @@ class Max:
         return f"max({self.left}, {self.right})"
 
 
-Body = Operand | Add | Max
+Body = Operand | Literal | Add | Max
 
 
 def left_fold(count: int) -> Body:
@@ -55,6 +65,8 @@ def operands_of(body: Body) -> Iterator[int]:
     match body:
         case Operand(index):
             yield index
+        case Literal():
+            return
         case Add(left, right) | Max(left, right):
             yield from operands_of(left)
             yield from operands_of(right)

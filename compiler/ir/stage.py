@@ -73,6 +73,13 @@ class Fold:
 
 
 @dataclass(frozen=True)
+class Map:
+    """Applies ``body``, an expression over one operand, to every element of a page."""
+
+    body: Body
+
+
+@dataclass(frozen=True)
 class Store:
     """Writes pages into ``tensor`` in the order of ``walk``."""
 
@@ -80,7 +87,7 @@ class Store:
     walk: Walk | None = None
 
 
-StageKind = Load | MatmulTiles | Recv | Fold | Store
+StageKind = Load | MatmulTiles | Recv | Fold | Map | Store
 
 
 @dataclass(frozen=True)
@@ -100,6 +107,6 @@ class Stage:
 
     @property
     def role(self) -> StageRole:
-        """Compute for products and folds, movement for the rest."""
-        computes = isinstance(self.kind, MatmulTiles | Fold)
+        """Compute for products, folds and maps, movement for the rest."""
+        computes = isinstance(self.kind, MatmulTiles | Fold | Map)
         return StageRole.COMPUTE if computes else StageRole.MOVEMENT

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 from compiler.ir.program import Program, Schedule, StageTiming
 from compiler.ir.stage import Load, Stage
+from compiler.latencies import LOAD_CYCLES
 from compiler.targets import Target
-from compiler.timing import LOAD_CYCLES, TimingModel, page_interval
+from compiler.timing import TimingModel, page_interval
 
 FOLLOWED_PAGES = 64
 """Result pages that are timed one by one; behind them the steady state goes on."""

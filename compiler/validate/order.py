@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from compiler.errors import ValidationError
 from compiler.ir.program import Program
-from compiler.ir.stage import Fold, Load, MatmulTiles, Recv, Stage, Store
+from compiler.ir.stage import Load, MatmulTiles, Stage, Store
 from compiler.ir.tensor import Tensor
 from compiler.ir.walk import Loop, Walk
 from compiler.validate.flow import in_flow_order, sources_of
@@ -58,10 +58,10 @@ def _followed(program: Program, stage: Stage, sources: list[Operand | Result]) -
             return Operand(program.tensor_by_name[tensor], walk)
         case MatmulTiles(block_count):
             return _product(program, stage, sources, block_count)
-        case Recv() | Fold():
-            results = [_result(stage, source) for source in sources]
         case Store(_, walk):
             results = [_result(stage, sources[0]), Result(walk and _offsets(walk.loops))]
+        case _:
+            results = [_result(stage, source) for source in sources]
     for result in results[1:]:
         _same_order(stage, results[0], result)
     return results[0]

@@ -73,9 +73,9 @@ def _product(stage: Stage, left: Distribution, right: Distribution) -> Distribut
             f"product {stage.name!r} multiplies {left} of A with {right} of B; both operands must "
             f"hold the same slice of the contraction axis",
         )
-    if isinstance(left, Sharded):
+    if isinstance(left, Sharded) and left.count > 1:
         return Partial((left.index,), left.count)
-    return left
+    return Replicated()
 
 
 def _folded(stage: Stage, body: Body, sources: list[Distribution]) -> Distribution:

@@ -1,11 +1,14 @@
 """Shapes: tensors, pages and the work plan fit the product that the program claims to compute."""
 
+from dataclasses import replace
+
 from compiler.errors import ValidationError
 from compiler.ir.buffer import Page
 from compiler.ir.init import Const, FloatValues, Pattern, Values
 from compiler.ir.program import Program
-from compiler.ir.stage import Load
+from compiler.ir.stage import Load, Recv
 from compiler.ir.tensor import Tensor, TensorRole
+from compiler.validate.flow import in_flow_order, sources_of
 
 
 def check_shapes(program: Program) -> None:
@@ -93,11 +96,13 @@ def _fill(tensor: Tensor) -> None:
 
 
 def _pages(program: Program) -> None:
-    for stage in program.stages:
-        dtype = program.numerics.total
+    for stage in in_flow_order(program):
+        page = Page(program.tile, program.tile, program.numerics.total)
         if isinstance(stage.kind, Load):
-            dtype = program.tensor_by_name[stage.kind.tensor].dtype
-        page = Page(program.tile, program.tile, dtype)
+            page = replace(page, dtype=program.tensor_by_name[stage.kind.tensor].dtype)
+        elif isinstance(stage.kind, Recv):
+            (sent,) = sources_of(program, stage)
+            page = program.buffer_by_name[sent].page
         for name in stage.outs:
             held = program.buffer_by_name[name].page
             if held != page:

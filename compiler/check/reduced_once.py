@@ -1,0 +1,92 @@
+"""Obligation ``reduced once``: each stored element sums every contraction index exactly once."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from compiler.check.page_flow import FlowError, SumPages, contraction_blocks, page_flow
+from compiler.ir.certificate import Obligation
+from compiler.ir.program import Program
+from compiler.ir.stage import Stage, Store
+
+STATEMENT = (
+    "Every stored output element is the sum over every index of the contraction axis, each exactly "
+    "once, and every output tile is stored exactly once."
+)
+
+
+def reduced_once(program: Program) -> Obligation:
+    """Follow what every page holds from the loads to the stores."""
+    violations: list[str] = []
+    tiles = 0
+    try:
+        _, stored = page_flow(program)
+    except FlowError as error:
+        violations.append(str(error))
+        stored = {}
+    for stage in program.stages:
+        if isinstance(stage.kind, Store) and stage.name in stored:
+            violations += _stored(program, stage, stored[stage.name])
+            tiles += len(stored[stage.name].row)
+    if not any(isinstance(stage.kind, Store) for stage in program.stages):
+        violations.append("nothing is stored")
+    return Obligation(
+        name="reduced once",
+        statement=STATEMENT,
+        evidence=(
+            ("output tiles", tiles),
+            ("contraction blocks", contraction_blocks(program)),
+            ("elements of a block", program.tile),
+        ),
+        violations=tuple(violations),
+    )
+
+
+def _stored(program: Program, stage: Stage, pages: SumPages) -> Iterator[str]:
+    assert isinstance(stage.kind, Store)
+    output = program.tensor_by_name[stage.kind.tensor]
+    claim = program.claim
+    if (output.name, output.rows, output.cols) != (claim.output, claim.m, claim.n):
+        yield (
+            f"{stage.name} stores {output.rows} x {output.cols} {output.name}, but the claim is "
+            f"{claim.m} x {claim.n} {claim.output}"
+        )
+    if stage.kind.walk is None:
+        yield f"{stage.name} has no walk"
+        return
+    written = list(stage.kind.walk.pages())
+    held = (pages.row * output.col_tiles + pages.col).tolist()
+    for place, (page, tile) in enumerate(zip(written, held, strict=False)):
+        if page != tile:
+            yield f"{stage.name} writes output tile {tile} to the place of tile {page}"
+            break
+        missing = np.flatnonzero(pages.times[place] == 0)
+        repeated = np.flatnonzero(pages.times[place] > 1)
+        if missing.size:
+            yield f"output tile {tile} lacks {_elements(program, missing)}"
+        if repeated.size:
+            times = int(pages.times[place][repeated[0]])
+            yield f"output tile {tile} adds {_elements(program, repeated)} {times} times"
+        if missing.size or repeated.size:
+            break
+    if sorted(written) != list(range(output.page_count)) or len(held) != len(written):
+        yield (
+            f"{stage.name} writes {len(set(written))} of {output.page_count} output tiles in "
+            f"{len(written)} pages, of which {len(held)} arrive"
+        )
+    mapped = str(claim.map) if claim.map else ""
+    if pages.mapped != mapped:
+        yield f"the stored sum is mapped by {pages.mapped or 'nothing'}, not by {mapped or 'nothing'}"
+
+
+def _elements(program: Program, blocks: np.ndarray) -> str:
+    """The contraction indices of some blocks, as ranges."""
+    spans: list[list[int]] = []
+    for block in blocks.tolist():
+        begin = block * program.tile
+        if spans and spans[-1][1] == begin:
+            spans[-1][1] = begin + program.tile
+        else:
+            spans.append([begin, begin + program.tile])
+    end = program.claim.k + program.claim.k_pad
+    return "contraction indices " + ", ".join(f"{a} to {min(b, end) - 1}" for a, b in spans)

@@ -1,0 +1,148 @@
+"""The token graph, run beat by beat with the program's own depths.
+
+Every stage, link and operation takes a beat in the first cycle in which its operands, its own
+register and room downstream are there. A page waits for the same page of earlier stages, and for
+room that earlier pages leave behind in later ones, so one walk over pages and, within a page, over
+stages in order gives all times.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from compiler.check.page_flow import in_order, sources_of
+from compiler.ir.body import Body, Literal, Operand
+from compiler.ir.edge import Barrier, Edge, Semaphore
+from compiler.ir.program import Program
+from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage
+from compiler.latencies import (
+    FIFO_CYCLES,
+    LINK_REGISTER_CYCLES,
+    LOAD_CYCLES,
+    OFFER_CYCLES,
+    OPERATION_CYCLES,
+    TILE_CYCLES,
+    VALID_CYCLES,
+)
+
+
+@dataclass
+class TokenRun:
+    """Times of a run of ``pages`` result pages.
+
+    ``unbounded`` runs the same graph with room for every page, which no depth can beat.
+    """
+
+    program: Program
+    pages: int
+    unbounded: bool = False
+    end: int = 0
+    readable: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    taken: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    passed: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+
+    def run(self) -> "TokenRun":
+        """Run all beats and return this run."""
+        stages = [s for s in in_order(self.program) if not isinstance(s.kind, Load)]
+        for page in range(self.pages):
+            for stage in stages:
+                for beat in range(self.program.tile):
+                    self._pass(stage, page, beat)
+        return self
+
+    def _pass(self, stage: Stage, page: int, beat: int) -> None:
+        match stage.kind:
+            case MatmulTiles(block_count):
+                self._multiply(stage, block_count or 1, page, beat)
+            case Recv():
+                (edge,) = self.program.edges_by_destination[stage.name]
+                self._cross(stage, edge, page, beat)
+            case Fold(body) | Map(body):
+                self._operate(stage, body, page * self.program.tile + beat)
+            case _:
+                (source,) = sources_of(self.program, stage)
+                self.end = self.readable[source][page * self.program.tile + beat]
+                self.taken[source].append(self.end)
+
+    def _multiply(self, stage: Stage, block_count: int, page: int, beat: int) -> None:
+        (out,) = stage.outs
+        work = block_count * self.program.tile
+        admissions = self.passed[stage.name]
+        if beat == 0:
+            admitted = admissions[-1] + work if admissions else LOAD_CYCLES + FIFO_CYCLES
+            admissions.append(max(admitted, self._slot(out, page)))
+        self.readable[out].append(admissions[-1] + work - 1 + TILE_CYCLES + beat + FIFO_CYCLES)
+
+    def _cross(self, stage: Stage, edge: Edge, page: int, beat: int) -> None:
+        (landing,) = stage.outs
+        latency = sum(self.program.link_by_name[name].latency_cycles for name in edge.route or ())
+        width = min(self.program.link_by_name[name].width_bits for name in edge.route or ())
+        flits = -(-self.program.buffer_by_name[edge.buffer].page.beat_bits // width)
+        begin = self.readable[edge.buffer][page * self.program.tile + beat]
+        if self.taken[edge.buffer]:
+            begin = max(begin, self.taken[edge.buffer][-1] + 1)
+        if beat == 0:
+            begin = max(begin, self._offer(edge, landing, page, latency))
+        last_flit = begin + flits - 1
+        self.taken[edge.buffer].append(last_flit)
+        arrives = last_flit + LINK_REGISTER_CYCLES + latency
+        if not isinstance(edge.handoff, Semaphore | Barrier):
+            self.readable[landing].append(arrives + FIFO_CYCLES)
+        elif beat == self.program.tile - 1:
+            readable = arrives + VALID_CYCLES + FIFO_CYCLES
+            self.readable[landing].extend([readable] * self.program.tile)
+
+    def _offer(self, edge: Edge, landing: str, page: int, latency: int) -> int:
+        """The first cycle in which the sender knows of a free slot for a page."""
+        if isinstance(edge.handoff, Barrier):
+            members = [e for e in self.program.edges if e.handoff == edge.handoff]
+            landings = [self.program.stage_by_name[e.destination].outs[0] for e in members]
+            offers = [self._slot(name, page) for name in landings]
+            return max(offers) + latency + OFFER_CYCLES if max(offers) else 0
+        slot = self._slot(landing, page)
+        if not slot:
+            return 0
+        return slot + latency + (OFFER_CYCLES if isinstance(edge.handoff, Semaphore) else 0)
+
+    def _operate(self, stage: Stage, body: Body, index: int) -> None:
+        (out,) = stage.outs
+        registers = self.passed[f"{stage.name}:{body}"]
+        fires = self._fire(stage, body, index, parent=None)
+        written = fires + OPERATION_CYCLES
+        if registers:
+            written = max(written, registers[-1] + 1)
+        depth = self.program.buffer_by_name[out].depth_pages or 0
+        room = index - depth * self.program.tile
+        if not self.unbounded and room >= 0:
+            written = max(written, self.taken[out][room] + 1)
+        registers.append(written)
+        self.readable[out].append(written + FIFO_CYCLES)
+
+    def _fire(self, stage: Stage, body: Body, index: int, parent: str | None) -> int:
+        """The cycle in which an operation takes its beats; its register must be free by then."""
+        assert not isinstance(body, Operand | Literal)
+        key = f"{stage.name}/{body}"
+        fires = self.passed[key][-1] + 1 if self.passed[key] else 0
+        emptied = self.passed[parent or f"{stage.name}:{body}"]
+        if index:
+            fires = max(fires, emptied[index - 1])
+        for operand in (body.left, body.right):
+            match operand:
+                case Operand(position):
+                    fires = max(fires, self.readable[stage.ins[position]][index])
+                case Literal():
+                    pass
+                case _:
+                    inner = self._fire(stage, operand, index, parent=key)
+                    fires = max(fires, inner + OPERATION_CYCLES)
+        self.passed[key].append(fires)
+        for operand in (body.left, body.right):
+            if isinstance(operand, Operand):
+                self.taken[stage.ins[operand.index]].append(fires)
+        return fires
+
+    def _slot(self, buffer: str, page: int) -> int:
+        """The first cycle in which a slot of a buffer is free for a page; 0 if it always was."""
+        depth = self.program.buffer_by_name[buffer].depth_pages or 0
+        if self.unbounded or page < depth:
+            return 0
+        return self.taken[buffer][(page - depth + 1) * self.program.tile - 1] + 1

@@ -1,0 +1,208 @@
+"""Programs as JSON: nothing lost, versioned, and refused by name where something does not fit.
+
+The form follows the dataclasses of :mod:`compiler.ir`: a record is an object with one entry for each
+of its fields, in their order; a record that is one of several kinds says which in ``type``.
+"""
+
+import json
+import types
+from dataclasses import fields, is_dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from compiler.errors import ProgramFormatError
+from compiler.ir.program import Program
+
+FORMAT = "shardwright program"
+VERSION = 1
+TAG = "type"
+
+
+def to_json(program: Program) -> str:
+    """A program as JSON text. Equal programs give equal text."""
+    document = {"format": FORMAT, "version": VERSION, "program": _encoded(program, Program)}
+    return json.dumps(document, indent=1) + "\n"
+
+
+def from_json(text: str) -> Program:
+    """The program that :func:`to_json` wrote.
+
+    Raises
+    ------
+    ProgramFormatError
+        If the text is no JSON, of another format or version, or if a field is unknown, missing or
+        of the wrong type. The message names the place.
+    """
+    try:
+        document = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ProgramFormatError(place="the file", why=f"it is no JSON: {error}") from error
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ProgramFormatError(place="format", why=f"it must be {FORMAT!r}")
+    if document.get("version") != VERSION:
+        raise ProgramFormatError(
+            place="version",
+            why=f"it is {document.get('version')!r}, but only version {VERSION} is known here",
+        )
+    for name in sorted(document.keys() - {"format", "version", "program"}):
+        raise ProgramFormatError(place=name, why="there is no such field")
+    return _decoded(document.get("program"), Program, "program")
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of the document."""
+    definitions: dict[str, Any] = {}
+    program = _described(Program, definitions)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": FORMAT,
+        "type": "object",
+        "properties": {
+            "format": {"const": FORMAT},
+            "version": {"const": VERSION},
+            "program": program,
+        },
+        "required": ["format", "version", "program"],
+        "additionalProperties": False,
+        "$defs": dict(sorted(definitions.items())),
+    }
+
+
+@cache
+def _hints(record: type) -> dict[str, Any]:
+    """Types of a record's fields in their order."""
+    hints = get_type_hints(record)
+    return {field.name: hints[field.name] for field in fields(record)}
+
+
+def _alternatives(hint: Any) -> tuple[Any, ...]:
+    """The types of a union, or the one type that it is."""
+    return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+
+
+def _tagged(hint: Any) -> bool:
+    """Whether a value of this type must say which record it is."""
+    return sum(map(is_dataclass, _alternatives(hint))) > 1
+
+
+def _encoded(value: Any, hint: Any) -> Any:
+    if is_dataclass(value):
+        entries = {
+            name: _encoded(getattr(value, name), field)
+            for name, field in _hints(type(value)).items()
+        }
+        return {TAG: type(value).__name__, **entries} if _tagged(hint) else entries
+    if isinstance(value, tuple):
+        inner = next(h for h in _alternatives(hint) if get_origin(h) is tuple)
+        return [_encoded(item, h) for item, h in zip(value, _item_hints(inner, len(value)))]
+    return value
+
+
+def _item_hints(hint: Any, length: int) -> list[Any]:
+    arguments = get_args(hint)
+    if arguments[-1] is Ellipsis:
+        return [arguments[0]] * length
+    return list(arguments)
+
+
+def _decoded(value: Any, hint: Any, place: str) -> Any:
+    choices = _alternatives(hint)
+    if value is None and type(None) in choices:
+        return None
+    records = [choice for choice in choices if is_dataclass(choice)]
+    if records and isinstance(value, dict):
+        return _decoded_record(value, records, place)
+    for choice in choices:
+        if get_origin(choice) is tuple and isinstance(value, list):
+            hints = _item_hints(choice, len(value))
+            if len(hints) != len(value):
+                break
+            return tuple(
+                _decoded(item, item_hint, f"{place}[{index}]")
+                for index, (item, item_hint) in enumerate(zip(value, hints))
+            )
+        if isinstance(choice, type) and issubclass(choice, StrEnum):
+            if value in list(choice):
+                return choice(value)
+        elif choice is float and isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+        elif choice in (int, str, bool) and type(value) is choice:
+            return value
+    wanted = " or ".join(_name(choice) for choice in choices)
+    raise ProgramFormatError(place=place, why=f"it must be {wanted}, not {_shortened(value)}")
+
+
+def _decoded_record(value: dict[str, Any], records: list[Any], place: str) -> Any:
+    entries = dict(value)
+    record = records[0]
+    if len(records) > 1:
+        named = {choice.__name__: choice for choice in records}
+        tag = entries.pop(TAG, None)
+        if tag not in named:
+            raise ProgramFormatError(
+                place=f"{place}.{TAG}", why=f"it must be one of {', '.join(named)}, not {tag!r}"
+            )
+        record = named[tag]
+    hints = _hints(record)
+    for name in sorted(entries.keys() - hints.keys()):
+        raise ProgramFormatError(place=f"{place}.{name}", why="there is no such field")
+    for name in hints:
+        if name not in entries:
+            raise ProgramFormatError(place=f"{place}.{name}", why="it is missing")
+    decoded = {
+        name: _decoded(entries[name], field, f"{place}.{name}") for name, field in hints.items()
+    }
+    try:
+        return record(**decoded)
+    except (TypeError, ValueError) as error:
+        raise ProgramFormatError(place=place, why=str(error)) from error
+
+
+def _described(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a type; records go into ``definitions``."""
+    choices = _alternatives(hint)
+    if len(choices) > 1:
+        return {
+            "anyOf": [_described_choice(choice, definitions, _tagged(hint)) for choice in choices]
+        }
+    return _described_choice(hint, definitions, tagged=False)
+
+
+def _described_choice(hint: Any, definitions: dict[str, Any], tagged: bool) -> dict[str, Any]:
+    simple = {int: "integer", str: "string", bool: "boolean", float: "number", type(None): "null"}
+    if hint in simple:
+        return {"type": simple[hint]}
+    if get_origin(hint) is tuple:
+        arguments = get_args(hint)
+        if arguments[-1] is Ellipsis:
+            return {"type": "array", "items": _described(arguments[0], definitions)}
+        items = [_described(argument, definitions) for argument in arguments]
+        return {"type": "array", "prefixItems": items, "minItems": len(items), "items": False}
+    if issubclass(hint, StrEnum):
+        return {"enum": [str(member) for member in hint]}
+    name = hint.__name__
+    if name not in definitions:
+        definitions[name] = {}
+        properties: dict[str, Any] = {TAG: {"const": name}} if tagged else {}
+        for field, field_hint in _hints(hint).items():
+            properties[field] = _described(field_hint, definitions)
+        definitions[name] = {
+            "description": (hint.__doc__ or "").partition("\n")[0],
+            "type": "object",
+            "properties": properties,
+            "required": list(properties),
+            "additionalProperties": False,
+        }
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _name(hint: Any) -> str:
+    if get_origin(hint) is tuple:
+        return "a list"
+    return "null" if hint is type(None) else hint.__name__
+
+
+def _shortened(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else text[:57] + "..."

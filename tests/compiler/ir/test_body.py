@@ -1,0 +1,65 @@
+"""The expression of a fold is read the same by all who read it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compiler.ir.body import Add, Max, Operand, left_fold, operands_of
+
+bodies = st.recursive(
+    st.integers(0, 9).map(Operand),
+    lambda inner: st.one_of(st.builds(Add, inner, inner), st.builds(Max, inner, inner)),
+    max_leaves=12,
+)
+
+
+def evaluated(body, values):
+    """The value that a body stands for."""
+    match body:
+        case Operand(index):
+            return values[index]
+        case Add(left, right):
+            return evaluated(left, values) + evaluated(right, values)
+        case Max(left, right):
+            return max(evaluated(left, values), evaluated(right, values))
+
+
+@pytest.mark.parametrize("count", range(1, 17))
+def test_a_left_fold_reads_each_operand_once_from_the_left(count):
+    body = left_fold(count)
+    assert list(operands_of(body)) == list(range(count))
+    operands = [f"op{index}" for index in range(count)]
+    text = operands[0]
+    for operand in operands[1:]:
+        text = f"({text} + {operand})"
+    assert str(body) == text
+
+
+@pytest.mark.parametrize("count", range(1, 17))
+def test_a_left_fold_is_the_sum(count):
+    values = [3**index for index in range(count)]
+    assert evaluated(left_fold(count), values) == sum(values)
+
+
+def test_a_left_fold_adds_in_the_order_that_it_shows():
+    """In floating point the order shows: only from the left does the small one vanish."""
+    assert evaluated(left_fold(3), [1e20, -1e20, 1.0]) == 1.0
+    assert evaluated(left_fold(3), [1.0, 1e20, -1e20]) == 0.0
+
+
+@given(body=bodies, values=st.lists(st.integers(-100, 100), min_size=10, max_size=10))
+def test_a_body_prints_as_what_it_computes(body, values):
+    names = {f"op{index}": value for index, value in enumerate(values)}
+    assert eval(str(body), {"max": max}, names) == evaluated(body, values)
+
+
+@given(body=bodies)
+def test_operands_are_listed_as_they_are_printed(body):
+    printed = str(body).replace("max", "").translate(str.maketrans("()+,", "    ")).split()
+    assert [f"op{index}" for index in operands_of(body)] == printed
+
+
+def test_equal_bodies_are_equal():
+    assert Add(Operand(0), Operand(1)) == left_fold(2)
+    assert Add(Operand(1), Operand(0)) != left_fold(2)
+    assert len({left_fold(4), left_fold(4), left_fold(3)}) == 2

@@ -1,0 +1,101 @@
+"""Hand-offs are spelled by where the data travels, and kept where they are set."""
+
+import pytest
+
+from compiler.errors import NoCrossChipHandoffError, NoHandoffError, PassError, ShardError
+from compiler.ir.edge import Barrier, Fifo, Semaphore, Token, ValidReady
+from compiler.passes.handshake import handshake
+from compiler.passes.place import place
+from compiler.targets import get
+from tests.compiler.programs import TOKEN, changed, lowered, replicated
+
+ONE = place(lowered(), TOKEN)
+FOUR = place(replicated(4), TOKEN)
+CROSSING = [edge for edge in FOUR.edges if FOUR.crosses(edge)]
+
+
+def blank(program):
+    for edge in program.edges:
+        program = changed(program, edge.name, handoff=None)
+    return program
+
+
+def handoffs(program, target) -> tuple[list, list]:
+    """Hand-offs inside chips and between them."""
+    edges = handshake(program, target).edges
+    local = [edge.handoff for edge in edges if not program.crosses(edge)]
+    return local, [edge.handoff for edge in edges if program.crosses(edge)]
+
+
+@pytest.mark.parametrize(
+    ("provided", "local", "crossing"),
+    [
+        (("ValidReady", "Token"), ValidReady(), Token()),
+        (("Fifo", "Token"), Fifo(), Token()),
+        (("Fifo", "Barrier"), Fifo(), Barrier()),
+        (("Barrier", "Token", "Fifo", "ValidReady"), ValidReady(), Token()),
+    ],
+)
+def test_edges_take_the_preferred_handoff_of_their_locality(provided, local, crossing):
+    inside, between = handoffs(blank(FOUR), get("token-mesh", handoffs=provided))
+    assert set(inside) == {local}
+    assert between == [crossing] * 3
+
+
+def test_each_semaphore_handoff_has_a_pair_of_its_own():
+    program = handshake(blank(FOUR), get("semaphore-mesh"))
+    pairs = [edge.handoff for edge in program.edges if isinstance(edge.handoff, Semaphore)]
+    assert len(pairs) == len(CROSSING)
+    names = [name for pair in pairs for name in (pair.ready, pair.valid)]
+    assert len(set(names)) == 2 * len(pairs)
+    assert program.semaphores == tuple(names)
+    assert {pair.ready_count for pair in pairs} == {1}
+
+
+@pytest.mark.parametrize(
+    ("name", "handoff"),
+    [
+        ("c1.load_a->c1.matmul", Fifo()),
+        ("c1.matmul->c0.recv_0", Barrier()),
+        ("c1.matmul->c0.recv_0", Semaphore("go", "done")),
+    ],
+)
+def test_a_handoff_that_is_set_is_kept(name, handoff):
+    program = handshake(changed(FOUR, name, handoff=handoff), TOKEN)
+    kept = {edge.name: edge.handoff for edge in program.edges}
+    assert kept.pop(name) == handoff
+    assert set(kept.values()) == {ValidReady(), Token()}
+    named = (handoff.ready, handoff.valid) if isinstance(handoff, Semaphore) else ()
+    assert program.semaphores == named
+
+
+def test_the_program_requires_the_handoffs_that_it_uses():
+    assert handshake(ONE, TOKEN).requires.handoffs == ("ValidReady",)
+    assert handshake(FOUR, TOKEN).requires.handoffs == ("Token", "ValidReady")
+    mixed = changed(FOUR, CROSSING[0].name, handoff=Barrier())
+    assert handshake(mixed, TOKEN).requires.handoffs == ("Barrier", "Token", "ValidReady")
+
+
+def test_spelling_again_changes_nothing():
+    for target in (TOKEN, get("semaphore-mesh")):
+        once = handshake(blank(FOUR), target)
+        assert handshake(once, target) == once
+
+
+def test_a_target_without_a_local_handoff_is_refused():
+    with pytest.raises(NoHandoffError) as refusal:
+        handshake(ONE, get("token-mesh", handoffs=("Token",)))
+    error = refusal.value
+    assert isinstance(error, PassError)
+    assert (error.target, error.edge) == ("token-mesh", "load_a->matmul")
+    assert str(error) == (
+        "target 'token-mesh' has no local hand-off for edge 'load_a->matmul'; "
+        "it must provide Fifo or ValidReady"
+    )
+
+
+def test_a_target_without_a_crossing_handoff_is_refused():
+    with pytest.raises(NoCrossChipHandoffError) as refusal:
+        handshake(FOUR, get("token-mesh", handoffs=("ValidReady",)))
+    assert isinstance(refusal.value, ShardError)
+    assert (refusal.value.target, refusal.value.provided) == ("token-mesh", ("ValidReady",))

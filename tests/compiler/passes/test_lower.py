@@ -1,0 +1,141 @@
+"""Lowering states the product and decides nothing."""
+
+import re
+
+import pytest
+
+from compiler.errors import AccumulatorOverflowError, WorkloadError
+from compiler.ir.distribution import Replicated
+from compiler.ir.init import Const, External, Pattern
+from compiler.ir.stage import Load, MatmulTiles, Store
+from compiler.ir.tensor import ValueRange
+from compiler.passes.lower import lower
+from compiler.pipeline import compile
+from compiler.targets import get
+from compiler.workload import MatmulSpec
+from tests.compiler.programs import TOKEN
+
+INT32_LOW, INT32_HIGH = -(2**31), 2**31 - 1
+RANGES = [
+    (ValueRange(-128, 127), ValueRange(-128, 127)),
+    (ValueRange(-128, -128), ValueRange(-128, -128)),
+    (ValueRange(-128, -128), ValueRange(127, 127)),
+    (ValueRange(0, 127), ValueRange(-3, 5)),
+    (ValueRange(-1, 1), ValueRange(-128, 127)),
+    (ValueRange(5, 6), ValueRange(7, 8)),
+]
+
+
+def reachable(k: int, a: ValueRange, b: ValueRange) -> tuple[int, int]:
+    """Least and greatest sum of up to ``k`` products, from all pairs of extreme operands."""
+    products = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
+    return min(0, k * min(products)), max(0, k * max(products))
+
+
+def spec(k: int, ranges: tuple[ValueRange, ValueRange]) -> MatmulSpec:
+    return MatmulSpec(1, 1, k, a_range=ranges[0], b_range=ranges[1])
+
+
+def largest(ranges: tuple[ValueRange, ValueRange]) -> int:
+    """The largest contraction whose every sum fits into int32, found by bisection."""
+    fits, fails = 1, 2**32
+    while fails - fits > 1:
+        middle = (fits + fails) // 2
+        low, high = reachable(middle, *ranges)
+        if low >= INT32_LOW and high <= INT32_HIGH:
+            fits = middle
+        else:
+            fails = middle
+    return fits
+
+
+def test_a_product_is_two_loads_a_product_and_a_store():
+    program = lower(MatmulSpec(5, 6, 7, a=Const(1), b=Pattern(7, 3)), TOKEN)
+    assert [(s.name, s.kind, s.ins, s.outs) for s in program.stages] == [
+        ("load_a", Load("a"), (), ("a_pages",)),
+        ("load_b", Load("b"), (), ("b_pages",)),
+        ("matmul", MatmulTiles(), ("a_pages", "b_pages"), ("partial",)),
+        ("store_c", Store("c"), ("partial",), ()),
+    ]
+    assert [(t.name, str(t.role), t.rows, t.cols, str(t.dtype)) for t in program.tensors] == [
+        ("a", "input", 5, 7, "int8"),
+        ("b", "input", 7, 6, "int8"),
+        ("c", "output", 5, 6, "int32"),
+    ]
+    assert [t.init for t in program.tensors] == [Const(1), Pattern(7, 3), External()]
+    assert (program.claim.m, program.claim.n, program.claim.k) == (5, 6, 7)
+
+
+def test_nothing_is_decided():
+    program = lower(MatmulSpec(16, 16, 16), TOKEN)
+    assert {(stage.site, stage.engine) for stage in program.stages} == {(None, None)}
+    assert {(b.site, b.depth_pages) for b in program.buffers} == {(None, None)}
+    assert {(edge.handoff, edge.route) for edge in program.edges} == {(None, None)}
+    assert (program.work, program.links, program.schedule) == (None, None, None)
+
+
+def test_on_one_chip_every_value_is_whole():
+    program = lower(MatmulSpec(16, 16, 16), TOKEN)
+    assert {buffer.distribution for buffer in program.buffers} == {Replicated()}
+
+
+@pytest.mark.parametrize("tile", [2, 4, 8, 16])
+def test_pages_are_tiles(tile):
+    program = lower(MatmulSpec(16, 16, 16), get("token-mesh", tile=tile))
+    assert {(b.page.beats, b.page.lanes) for b in program.buffers} == {(tile, tile)}
+    assert [b.page.beat_bits for b in program.buffers] == [8 * tile, 8 * tile, 32 * tile]
+    assert {tensor.tile for tensor in program.tensors} == {program.tile} == {tile}
+
+
+def test_padding_stands_behind_the_contraction_of_both_operands():
+    program = lower(MatmulSpec(4, 6, 13).padded_k(8), TOKEN)
+    a, b, c = program.tensors
+    assert ((a.rows, a.cols), a.value_shape) == ((4, 16), (4, 13))
+    assert ((b.rows, b.cols), b.value_shape) == ((16, 6), (13, 6))
+    assert ((c.rows, c.cols), c.value_shape) == ((4, 6), (4, 6))
+    assert (program.claim.k, program.claim.k_pad) == (13, 3)
+
+
+@pytest.mark.parametrize("ranges", RANGES)
+@pytest.mark.parametrize("k", [1, 7, 1000])
+def test_the_output_holds_every_sum_of_the_operands_ranges(ranges, k):
+    program = lower(spec(k, ranges), TOKEN)
+    span = program.tensor_by_name["c"].value_range
+    assert (span.low, span.high) == reachable(k, *ranges)
+
+
+@pytest.mark.parametrize("ranges", RANGES)
+def test_the_largest_contraction_that_fits_is_named_and_accepted(ranges):
+    k_max = largest(ranges)
+    lower(spec(k_max, ranges), TOKEN)
+    for k in (k_max + 1, 2 * k_max + 5):
+        low, high = reachable(k, *ranges)
+        with pytest.raises(AccumulatorOverflowError) as refusal:
+            lower(spec(k, ranges), TOKEN)
+        error = refusal.value
+        assert isinstance(error, WorkloadError)
+        assert (error.k, error.low, error.high, error.dtype) == (k, low, high, "int32")
+        assert error.k_max == k_max
+        assert str(error) == (
+            f"a contraction of k = {k} can reach sums in [{low}, {high}], which int32 does not "
+            f"hold; with these operand ranges k may be at most {k_max}: split the product along "
+            f"k, or declare narrower operand ranges"
+        )
+
+
+def test_the_largest_contraction_compiles_and_one_more_does_not():
+    k_max = (2**31 - 1) // (128 * 128)
+    assert compile(MatmulSpec(8, 8, k_max), TOKEN).claim.k == k_max
+    with pytest.raises(AccumulatorOverflowError, match=re.escape(f"k may be at most {k_max}:")):
+        compile(MatmulSpec(8, 8, k_max + 1), TOKEN)
+
+
+def test_padding_does_not_count_as_contraction():
+    k_max = largest(RANGES[0])
+    lower(MatmulSpec(1, 1, k_max).padded_k(2**20), TOKEN)
+
+
+def test_operands_that_are_always_zero_never_overflow():
+    zero = ValueRange(0, 0)
+    program = lower(MatmulSpec(1, 1, 2**40, a_range=zero), TOKEN)
+    assert program.tensor_by_name["c"].value_range == zero

@@ -1,0 +1,67 @@
+"""The schedule says when beats pass, and never less than the work takes."""
+
+from dataclasses import replace
+
+import pytest
+
+from compiler.passes import schedule as schedule_pass
+from compiler.passes.schedule import FOLLOWED_PAGES, schedule
+from compiler.pipeline import compile, run_passes
+from compiler.targets import get
+from compiler.workload import MatmulSpec
+from tests.compiler.programs import TOKEN, compiled, sharded
+
+SHAPES = [(8, 8, 8), (16, 24, 32), (5, 17, 9), (1, 1, 1), (64, 64, 16)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_ideal_is_what_the_arrays_need_for_the_tiles(shape):
+    m, n, k = (len(range(0, extent, 8)) for extent in shape)
+    predicted = compiled(*shape).schedule
+    assert predicted.ideal_cycles == m * n * k * 8
+    assert predicted.cycles > predicted.ideal_cycles
+
+
+@pytest.mark.parametrize("chips", [2, 4, 8])
+def test_the_ideal_is_shared_by_the_chips(chips):
+    whole, part = compiled(k=256), sharded(chips, k=256)
+    assert part.schedule.ideal_cycles * chips == whole.schedule.ideal_cycles
+
+
+@pytest.mark.parametrize(
+    "program", [compiled(), sharded(4), sharded(3, "star")], ids=lambda p: p.name
+)
+def test_every_stage_is_timed_and_none_begins_before_what_feeds_it(program):
+    timings = {timing.stage: timing for timing in program.schedule.timings}
+    assert list(timings) == [stage.name for stage in program.stages]
+    for edge in program.edges:
+        before, after = timings[edge.source], timings[edge.destination]
+        assert 0 < before.first_beat <= before.last_beat
+        assert before.first_beat < after.first_beat
+        assert before.last_beat < after.last_beat
+    assert max(t.last_beat for t in timings.values()) == program.schedule.cycles
+
+
+def test_pages_beyond_those_followed_go_on_at_the_steady_rate(monkeypatch):
+    """What is followed to the end, and what is extrapolated, take the same time."""
+    program = compile(MatmulSpec(80, 80, 16), TOKEN)
+    assert program.work.result_pages == 100 > FOLLOWED_PAGES
+    monkeypatch.setattr(schedule_pass, "FOLLOWED_PAGES", 100)
+    assert schedule(program, TOKEN).schedule == program.schedule
+
+
+def test_the_schedule_is_made_anew():
+    """It is derived, not chosen: what stands there does not outlive a change."""
+    slow = replace(TOKEN, link_latency_cycles=100)
+    links = tuple(replace(link, latency_cycles=100) for link in sharded(4).links)
+    stale = replace(sharded(4), links=links)
+    assert run_passes(stale, slow).schedule.cycles > stale.schedule.cycles
+
+
+def test_a_narrow_link_bounds_the_run_and_is_named():
+    target = get("token-mesh", link_width_bits=8)
+    program = sharded(4, target=target)
+    page_cycles = 8 * 8 * 32 // 8
+    assert program.schedule.bound == "link c1->c0"
+    assert program.schedule.cycles > program.work.result_pages * page_cycles
+    assert compiled(target=target).schedule.bound == "compute"

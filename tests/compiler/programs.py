@@ -1,0 +1,97 @@
+"""Programs that the compiler's tests share, and edits as a person would make them by hand."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from compiler import targets
+from compiler.ir.program import Program
+from compiler.ir.stage import Recv, Stage
+from compiler.passes.lower import lower
+from compiler.passes.shard import ShardPlan, replicate
+from compiler.pipeline import compile, shard
+from compiler.targets import Target
+from compiler.workload import MatmulSpec
+
+TOKEN = targets.get("token-mesh")
+SEMAPHORE = targets.get("semaphore-mesh")
+LOCAL_ONLY = targets.get("local-only")
+MANY_PORTS = targets.get("token-mesh", link_ports=16)
+
+GROUPS = ("tensors", "stages", "buffers", "edges", "links", "collectives")
+
+
+@cache
+def lowered(m: int = 16, n: int = 16, k: int = 64, *, target: Target = TOKEN) -> Program:
+    """A one-chip program in which nothing is decided."""
+    return lower(MatmulSpec(m, n, k), target)
+
+
+@cache
+def compiled(m: int = 16, n: int = 16, k: int = 64, *, target: Target = TOKEN) -> Program:
+    """A finished one-chip program."""
+    return compile(MatmulSpec(m, n, k), target)
+
+
+@cache
+def replicated(chips: int, reduce: str = "tree", *, target: Target = TOKEN) -> Program:
+    """A sharded program of 16 x 16 x (16 chips) in which nothing of the crossings is decided."""
+    return replicate(compiled(k=16 * chips, target=target), ShardPlan(chips, reduce), target)
+
+
+@cache
+def sharded(
+    chips: int, reduce: str = "tree", *, k: int | None = None, target: Target = TOKEN
+) -> Program:
+    """A finished program over several chips, of 16 x 16 x (16 chips) unless ``k`` is given."""
+    return shard(compiled(k=k or 16 * chips, target=target), ShardPlan(chips, reduce), target)
+
+
+def changed(program: Program, name: str, /, **changes: Any) -> Program:
+    """``program`` with fields of the one record that is named ``name`` changed."""
+    matches = [
+        (group, record)
+        for group in GROUPS
+        for record in getattr(program, group) or ()
+        if record.name == name
+    ]
+    assert len(matches) == 1, f"{len(matches)} records are named {name!r}"
+    ((group, record),) = matches
+    records = tuple(
+        replace(other, **changes) if other is record else other for other in getattr(program, group)
+    )
+    return replace(program, **{group: records})
+
+
+def without(program: Program, *names: str) -> Program:
+    """``program`` without the records of these names, nor any mention in a collective."""
+    for name in names:
+        assert any(r.name == name for g in GROUPS for r in getattr(program, g) or ()), name
+    kept = {
+        group: tuple(record for record in getattr(program, group) or () if record.name not in names)
+        for group in GROUPS
+    }
+    kept["collectives"] = tuple(
+        replace(collective, stages=tuple(s for s in collective.stages if s not in names))
+        for collective in kept["collectives"]
+    )
+    return replace(program, **kept)
+
+
+def names_on_chip(program: Program, chip: int) -> tuple[str, ...]:
+    """Names of all that a chip holds, and of the edges and links that leave it."""
+    prefix = f"c{chip}."
+    own = (
+        record.name
+        for group in (program.tensors, program.stages, program.buffers, program.edges)
+        for record in group
+        if record.name.startswith(prefix)
+    )
+    links = (link.name for link in program.links or () if link.source_chip == chip)
+    return (*own, *links)
+
+
+def receives(program: Program) -> Iterable[Stage]:
+    """Receive stages, in the order of the program."""
+    return (stage for stage in program.stages if isinstance(stage.kind, Recv))

@@ -1,0 +1,186 @@
+"""Capacity: what asks more of a chip than it has is refused."""
+
+from dataclasses import replace
+
+import pytest
+
+from compiler.errors import ValidationError
+from compiler.ir.program import Program
+from compiler.ir.stage import Engine, EngineKind, Site
+from compiler.passes.route import route
+from compiler.targets import get
+from compiler.validate import validate
+from tests.compiler.programs import TOKEN, changed, compiled, replicated, sharded
+from tests.compiler.validate.mutants import (
+    Mutant,
+    assert_every_rule_has_a_mutant,
+    assert_refused,
+    parametrize,
+)
+
+ONE = compiled()
+FOUR = sharded(4)
+COMPUTE, MOVEMENT, LINK = EngineKind.COMPUTE, EngineKind.MOVEMENT, EngineKind.LINK
+
+
+def engine(what: str, stage: str, runs_on: Engine, rule: str, text: str) -> Mutant:
+    return Mutant(what, changed(FOUR, stage, engine=runs_on), rule, stage, text)
+
+
+def on_chip(program: Program, chip: int) -> Program:
+    """``program`` with all stages and buffers on another chip."""
+    return replace(
+        program,
+        stages=tuple(replace(stage, site=Site(chip)) for stage in program.stages),
+        buffers=tuple(replace(buffer, site=Site(chip)) for buffer in program.buffers),
+    )
+
+
+def bytes_needed(program: Program, chip: int) -> int:
+    """Bytes of whole tiles of tensors and of pages in buffers, counted one element at a time."""
+    elements = [
+        (tensor.dtype, -(-tensor.rows // 8) * 8 * -(-tensor.cols // 8) * 8)
+        for tensor in program.tensors
+        if tensor.chip == chip
+    ]
+    elements += [
+        (buffer.page.dtype, buffer.depth_pages * 8 * 8)
+        for buffer in program.buffers
+        if buffer.site.chip == chip
+    ]
+    return sum({"int8": 1, "int32": 4}[dtype.name] * count for dtype, count in elements)
+
+
+HOME_BYTES = bytes_needed(FOUR, 0)
+
+MUTANTS = (
+    Mutant(
+        "a chip behind the last",
+        on_chip(ONE, 1),
+        "UnknownChip",
+        "load_a",
+        "stage 'load_a' is on chip 1 of 1",
+    ),
+    Mutant(
+        "a chip before the first",
+        on_chip(ONE, -1),
+        "UnknownChip",
+        "load_a",
+        "stage 'load_a' is on chip -1 of 1",
+    ),
+    Mutant(
+        "a load from another chip's memory",
+        changed(FOUR, "c1.a", chip=2),
+        "RemoteTensor",
+        "c1.load_a",
+        "on chip 1 uses tensor 'c1.a' in the memory of chip 2",
+    ),
+    Mutant(
+        "a store into another chip's memory",
+        changed(FOUR, "c", chip=3),
+        "RemoteTensor",
+        "c0.store_c",
+        "on chip 0 uses tensor 'c' in the memory of chip 3",
+    ),
+    engine(
+        "an engine that the site lacks",
+        "c0.fold",
+        Engine(COMPUTE, 2),
+        "UnknownEngine",
+        "runs on compute2, but a site has 2 compute engines",
+    ),
+    engine(
+        "a link engine that the site lacks",
+        "c0.recv_0",
+        Engine(LINK, 8),
+        "UnknownEngine",
+        "runs on link8, but a site has 8 link engines",
+    ),
+    engine(
+        "a negative engine", "c0.fold", Engine(COMPUTE, -1), "UnknownEngine", "runs on compute-1"
+    ),
+    engine(
+        "a product on a movement engine",
+        "c1.matmul",
+        Engine(MOVEMENT, 2),
+        "EngineRole",
+        "MatmulTiles stage 'c1.matmul' cannot run on movement2",
+    ),
+    engine(
+        "a store on a compute engine",
+        "c0.store_c",
+        Engine(COMPUTE, 1),
+        "EngineRole",
+        "Store stage 'c0.store_c' cannot run on compute1",
+    ),
+    engine(
+        "a fold on a link",
+        "c0.fold",
+        Engine(LINK, 5),
+        "EngineRole",
+        "Fold stage 'c0.fold' cannot run on link5",
+    ),
+    engine(
+        "a receive on a movement engine",
+        "c2.recv_0",
+        Engine(MOVEMENT, 2),
+        "EngineRole",
+        "Recv stage 'c2.recv_0' cannot run on movement2",
+    ),
+    engine(
+        "product and fold on one engine",
+        "c0.fold",
+        Engine(COMPUTE, 0),
+        "EngineOversubscribed",
+        "stages 'c0.matmul' and 'c0.fold' share compute0 of site (0,0,0)",
+    ),
+    engine(
+        "two receives on one link port",
+        "c0.recv_1",
+        Engine(LINK, 0),
+        "EngineOversubscribed",
+        "stages 'c0.recv_0' and 'c0.recv_1' share link0",
+    ),
+    Mutant(
+        "more links than ports",
+        route(replicated(4), TOKEN),
+        "LinkPortsExceeded",
+        "chip 0",
+        "chip 0 holds 2 ends of links, but has 1 ports",
+        get("token-mesh", link_ports=1),
+    ),
+    Mutant(
+        "one byte too few",
+        FOUR,
+        "MemoryExceeded",
+        "chip 0",
+        f"needs {HOME_BYTES} bytes for tensors and buffers, but has {HOME_BYTES - 1}; use more",
+        get("token-mesh", memory_bytes=HOME_BYTES - 1),
+    ),
+)
+
+
+@parametrize(MUTANTS)
+def test_what_a_chip_does_not_have_is_refused(mutant):
+    assert_refused(mutant)
+
+
+def test_every_rule_of_capacity_has_a_mutant():
+    assert_every_rule_has_a_mutant("capacity", MUTANTS)
+
+
+def test_exactly_what_is_needed_is_enough():
+    validate(FOUR, get("token-mesh", memory_bytes=HOME_BYTES, link_ports=2))
+
+
+@pytest.mark.parametrize("chip", range(4))
+def test_memory_of_every_chip_is_counted_by_itself(chip):
+    """A buffer of ``chip`` is made so deep that this chip alone exceeds the memory."""
+    needed = bytes_needed(FOUR, chip)
+    buffer = FOUR.buffer_by_name[f"c{chip}.partial"]
+    pages = buffer.depth_pages + -(-(HOME_BYTES - needed + 1) // 256)
+    program = changed(FOUR, buffer.name, depth_pages=pages)
+    with pytest.raises(ValidationError) as refusal:
+        validate(program, get("token-mesh", memory_bytes=HOME_BYTES))
+    assert (refusal.value.rule, refusal.value.subject) == ("MemoryExceeded", f"chip {chip}")
+    assert f"needs {bytes_needed(program, chip)} bytes" in str(refusal.value)

@@ -1,0 +1,74 @@
+"""The flow of pages has a beginning."""
+
+from dataclasses import replace
+
+from compiler.ir.body import left_fold
+from compiler.ir.edge import Edge
+from compiler.ir.stage import Fold, Stage
+from compiler.validate.flow import in_flow_order, sources_of
+from tests.compiler.programs import changed, compiled, sharded
+from tests.compiler.validate.mutants import (
+    Mutant,
+    assert_every_rule_has_a_mutant,
+    assert_refused,
+    parametrize,
+)
+
+FOUR = sharded(4)
+
+
+def fold_that_feeds_itself():
+    """Chip 0's fold adds its own sum in place of what chip 1 sent, which goes on to be stored."""
+    program = changed(FOUR, "c0.fold", ins=("c0.partial", "c0.again", "c0.landing_1"))
+    again = replace(FOUR.buffer_by_name["c0.reduced"], name="c0.again")
+    spin = Stage(
+        "c0.spin",
+        Fold(left_fold(2)),
+        ins=("c0.landing_0", "c0.reduced"),
+        outs=("c0.again",),
+        site=FOUR.stage_by_name["c0.fold"].site,
+    )
+    program = changed(program, "c0.recv_0->c0.fold", destination="c0.spin")
+    program = changed(program, "c0.fold->c0.store_c", destination="c0.spin")
+    return replace(
+        program,
+        stages=(*(s for s in program.stages if s.name != "c0.store_c"), spin),
+        buffers=(*program.buffers, again),
+        edges=(*program.edges, Edge("c0.spin->c0.fold", "c0.spin", "c0.again", "c0.fold")),
+    )
+
+
+MUTANTS = (
+    Mutant(
+        "two folds feed each other",
+        fold_that_feeds_itself(),
+        "Cycle",
+        "c0.fold",
+        "stages 'c0.fold', 'c0.spin' feed each other in a circle",
+    ),
+)
+
+
+@parametrize(MUTANTS)
+def test_a_circle_is_refused(mutant):
+    assert_refused(mutant)
+
+
+def test_every_rule_of_flow_has_a_mutant():
+    assert_every_rule_has_a_mutant("flow", MUTANTS)
+
+
+def test_each_stage_comes_once_and_behind_its_sources():
+    reversed_program = replace(FOUR, stages=FOUR.stages[::-1])
+    for program in (compiled(), FOUR, reversed_program):
+        filled = set()
+        order = in_flow_order(program)
+        assert sorted(s.name for s in order) == sorted(s.name for s in program.stages)
+        for stage in order:
+            assert filled.issuperset(sources_of(program, stage))
+            filled.update(stage.outs)
+
+
+def test_a_receive_takes_from_the_senders_buffer():
+    assert sources_of(FOUR, FOUR.stage_by_name["c0.recv_1"]) == ("c2.subtotal",)
+    assert sources_of(FOUR, FOUR.stage_by_name["c2.fold"]) == ("c2.partial", "c2.landing_0")

@@ -1,0 +1,203 @@
+"""Taking the reduction out by hand: no step on the way to a smaller sum gets through.
+
+Each step repairs what the step before is refused for.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from compiler.errors import ValidationError
+from compiler.ir.body import left_fold
+from compiler.ir.buffer import Buffer
+from compiler.ir.distribution import Partial, Replicated
+from compiler.ir.program import Program
+from compiler.ir.stage import Fold
+from compiler.ir.tensor import SliceOf
+from compiler.passes.reduction import star, tree
+from compiler.validate import validate
+from tests.compiler.programs import (
+    MANY_PORTS,
+    changed,
+    names_on_chip,
+    replicated,
+    sharded,
+    without,
+)
+from tests.compiler.validate.mutants import Mutant, assert_refused, parametrize
+
+TWO = sharded(2)
+FOUR = sharded(4)
+REDUCTIONS = {"star": star, "tree": tree}
+
+
+def cut_off(program: Program, chip: int) -> Program:
+    """``program`` without a chip that only sends, all of the rest saying truly what it holds."""
+    (edge,) = (e for e in program.edges if e.source == f"c{chip}.matmul")
+    recv = program.stage_by_name[edge.destination]
+    (landed,) = program.edges_by_source[recv.name]
+    fold = program.stage_by_name[landed.destination]
+    addends = tuple(name for name in fold.ins if name not in recv.outs)
+    program = without(program, *names_on_chip(program, chip), recv.name, *recv.outs, landed.name)
+    if len(addends) > 1:
+        program = changed(program, fold.name, ins=addends, kind=Fold(left_fold(len(addends))))
+    else:
+        program = bypassed(program, fold.name)
+    return replace(program, buffers=tuple(lessened(program, b, chip) for b in program.buffers))
+
+
+def bypassed(program: Program, fold: str) -> Program:
+    """``program`` without a fold: its first addend goes where the sum went."""
+    stage = program.stage_by_name[fold]
+    (total,), addend = stage.outs, stage.ins[0]
+    (incoming,) = (edge for edge in program.edges if edge.buffer == addend)
+    (outgoing,) = program.edges_by_source[fold]
+    reader = program.stage_by_name[outgoing.destination]
+    kind = program.buffer_by_name[total].kind
+    program = changed(without(program, fold, total, incoming.name), addend, kind=kind)
+    program = changed(program, outgoing.name, source=incoming.source, buffer=addend)
+    return changed(program, reader.name, ins=(addend,)) if reader.ins else program
+
+
+def lessened(program: Program, buffer: Buffer, chip: int) -> Buffer:
+    """``buffer`` without the claim to hold the contribution of ``chip``."""
+    match buffer.distribution:
+        case Replicated():
+            held = tuple(range(program.chip_count))
+        case Partial(contributions):
+            held = contributions
+        case _:
+            return buffer
+    remaining = tuple(c for c in held if c != chip)
+    return replace(buffer, distribution=Partial(remaining, program.chip_count))
+
+
+def relabelled(program: Program, chips: tuple[int, ...]) -> Program:
+    """``program`` whose ``chips`` claim to hold all slices that there are."""
+    count = len(chips)
+    index_of = {chip: index for index, chip in enumerate(chips)}
+
+    def tensor(tensor):
+        piece = tensor.slice_of
+        return (
+            tensor
+            if piece is None
+            else replace(
+                tensor, slice_of=SliceOf(piece.whole, piece.axis, index_of[piece.index], count)
+            )
+        )
+
+    def buffer(buffer):
+        held = buffer.distribution
+        if isinstance(held, Partial):
+            indices = tuple(index_of[c] for c in held.contributions)
+            held = Replicated() if len(indices) == count else Partial(indices, count)
+        else:
+            held = replace(held, index=index_of[held.index], count=count)
+        return replace(buffer, distribution=held)
+
+    return replace(
+        program,
+        tensors=tuple(map(tensor, program.tensors)),
+        buffers=tuple(map(buffer, program.buffers)),
+    )
+
+
+DROPPED = without(FOUR, "c0.recv_0")
+UNWIRED = without(DROPPED, "c1.matmul->c0.recv_0", "c0.recv_0->c0.fold")
+UNLANDED = without(UNWIRED, "c0.landing_0")
+UNREAD = changed(UNLANDED, "c0.fold", ins=("c0.partial", "c0.landing_1"))
+UNADDED = changed(UNREAD, "c0.fold", kind=Fold(left_fold(2)))
+ALONE = without(UNADDED, *names_on_chip(UNADDED, 1))
+HONEST = cut_off(FOUR, 1)
+
+STEPS = (
+    Mutant("a receive is dropped", DROPPED, "UnknownName", "c0.recv_0", "names stage 'c0.recv_0'"),
+    Mutant(
+        "and its edges",
+        UNWIRED,
+        "BufferProducerCount",
+        "c0.landing_0",
+        "has 0 producing stages",
+    ),
+    Mutant(
+        "and its landing buffer",
+        UNLANDED,
+        "UnknownName",
+        "c0.landing_0",
+        "stage 'c0.fold' names buffer 'c0.landing_0'",
+    ),
+    Mutant(
+        "and the input of the fold",
+        UNREAD,
+        "FoldOperandMissing",
+        "c0.fold",
+        "reads op2, but has only 2 inputs",
+    ),
+    Mutant(
+        "and the operand",
+        UNADDED,
+        "BufferConsumerCount",
+        "c1.partial",
+        "has 0 consuming edges",
+    ),
+    Mutant(
+        "and the chip that sent it",
+        ALONE,
+        "DistributionMismatch",
+        "c0.reduced",
+        "is declared as whole, but 'c0.fold' makes it a partial sum of {0,2,3} of 4",
+    ),
+    Mutant(
+        "and the claim that the sum is whole",
+        HONEST,
+        "PartialStored",
+        "c0.store_c",
+        "would store a partial sum of {0,2,3} of 4: the contributions of slices 1 are missing",
+    ),
+    Mutant(
+        "and three slices claim to be all",
+        relabelled(HONEST, (0, 2, 3)),
+        "ClaimMismatch",
+        "c0.a",
+        "3 of it do not make up 'a', which the program claims to be input of 16 x 64 int8",
+    ),
+    Mutant(
+        "the fold of two chips is bypassed",
+        cut_off(TWO, 1),
+        "PartialStored",
+        "c0.store_c",
+        "would store a partial sum of {0} of 2: the contributions of slices 1 are missing",
+    ),
+    Mutant(
+        "the only chip claims to be all",
+        relabelled(cut_off(TWO, 1), (0,)),
+        "ClaimMismatch",
+        "c0.a",
+        "1 of it do not make up 'a', which the program claims to be input of 16 x 32 int8",
+    ),
+)
+
+
+@parametrize(STEPS)
+def test_no_step_towards_a_smaller_sum_gets_through(mutant):
+    assert_refused(mutant)
+
+
+@pytest.mark.parametrize("chips", [2, 3, 5, 6, 8, 16])
+@pytest.mark.parametrize("reduce", sorted(REDUCTIONS))
+def test_missing_slices_are_named_whichever_chip_is_cut_off(chips, reduce):
+    program = replicated(chips, reduce, target=MANY_PORTS)
+    validate(program, MANY_PORTS)
+    senders = set(range(1, chips)) - set(REDUCTIONS[reduce](chips).parent)
+    assert senders
+    for chip in senders:
+        with pytest.raises(ValidationError) as refusal:
+            validate(cut_off(program, chip), MANY_PORTS)
+        assert refusal.value.rule == "PartialStored"
+        assert str(refusal.value).endswith(f"the contributions of slices {chip} are missing")
+
+
+def test_all_missing_slices_are_named():
+    with pytest.raises(ValidationError, match="contributions of slices 1, 3 are missing"):
+        validate(cut_off(cut_off(replicated(4), 1), 3), MANY_PORTS)

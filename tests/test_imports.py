@@ -1,0 +1,70 @@
+"""Imports run one way: shardwright, sim, hw, compiler. Nothing imports upwards."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+ROOMS = ("shardwright", "sim", "hw", "compiler")
+"""From the top to the bottom: a room may import those behind it."""
+
+FILES = [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))]
+
+
+def imported(path: Path) -> set[str]:
+    """Modules that a file imports, anywhere in it."""
+    modules: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            modules.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} imports relatively"
+            assert node.module is not None
+            modules.add(node.module)
+            modules.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return modules
+
+
+def rooms_of(modules: set[str]) -> set[str]:
+    return {module.split(".")[0] for module in modules} & {*ROOMS, "tests"}
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def under(*folders: str) -> list[Path]:
+    files = [path for path in FILES if named(path).startswith(folders)]
+    assert files
+    return files
+
+
+def test_every_room_has_files():
+    assert {path.relative_to(ROOT).parts[0] for path in FILES} == set(ROOMS)
+
+
+@pytest.mark.parametrize("path", FILES, ids=named)
+def test_nothing_imports_upwards(path):
+    room = path.relative_to(ROOT).parts[0]
+    allowed = set(ROOMS[ROOMS.index(room) :])
+    assert rooms_of(imported(path)) <= allowed
+
+
+@pytest.mark.parametrize("path", under("compiler"), ids=named)
+def test_the_compiler_knows_no_hardware(path):
+    assert not {module for module in imported(path) if module.split(".")[0] == "amaranth"}
+
+
+@pytest.mark.parametrize("path", under("compiler/validate"), ids=named)
+def test_the_validator_shares_no_code_with_the_passes(path):
+    """It may use what a program is made of, what a target provides, and itself."""
+    own = {module for module in imported(path) if module.startswith("compiler.")}
+    allowed = ("compiler.ir", "compiler.errors", "compiler.targets", "compiler.validate")
+    assert not {module for module in own if not module.startswith(allowed)}
+
+
+@pytest.mark.parametrize("path", under("compiler/ir"), ids=named)
+def test_the_program_knows_nothing_of_those_who_work_on_it(path):
+    own = {module for module in imported(path) if module.startswith("compiler.")}
+    assert not {m for m in own if not m.startswith(("compiler.ir", "compiler.errors"))}
