@@ -1,12 +1,15 @@
 """The way from a product to a program: which passes run, in which order."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
+from compiler.check import certified
 from compiler.errors import ValidationError
 from compiler.ir.program import Program
 from compiler.passes.buffer import choose_depths
 from compiler.passes.handshake import handshake
 from compiler.passes.lower import lower
+from compiler.passes.memory import allocate
 from compiler.passes.place import place
 from compiler.passes.route import route
 from compiler.passes.schedule import schedule
@@ -22,6 +25,7 @@ PASSES: tuple[tuple[str, Callable[[Program, Target], Program]], ...] = (
     ("buffer", choose_depths),
     ("handshake", handshake),
     ("route", route),
+    ("memory", lambda program, target: allocate(program)),
     ("schedule", schedule),
 )
 
@@ -56,17 +60,20 @@ def shard(program: Program, plan: ShardPlan, target: Target) -> Program:
 
 
 def run_passes(program: Program, target: Target) -> Program:
-    """Fill in all that is missing, and validate after each pass.
+    """Fill in all that is missing, validate after each pass, and certify the result.
 
     Raises
     ------
     ValidationError
         If the program breaks a rule, before the passes or after one of them.
+    UncertifiedProgramError
+        If the finished program does not meet an obligation.
     """
+    program = replace(program, target=target, certificate=None)
     validate(program, target)
     for name, step in PASSES:
         program = _checked(step(program, target), target, name)
-    return program
+    return certified(program)
 
 
 def _checked(program: Program, target: Target, name: str) -> Program:

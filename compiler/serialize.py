@@ -1,7 +1,7 @@
 """Programs as JSON: nothing lost, versioned, and refused by name where something does not fit.
 
-The form follows the dataclasses of :mod:`compiler.ir`: a record is an object with one entry for each
-of its fields, in their order; a record that is one of several kinds says which in ``type``.
+The form follows the dataclasses of :mod:`compiler.ir`: a record is an object with one entry for
+each of its fields, in their order; a record that is one of several kinds says which in ``type``.
 """
 
 import json
@@ -95,7 +95,9 @@ def _encoded(value: Any, hint: Any) -> Any:
         return {TAG: type(value).__name__, **entries} if _tagged(hint) else entries
     if isinstance(value, tuple):
         inner = next(h for h in _alternatives(hint) if get_origin(h) is tuple)
-        return [_encoded(item, h) for item, h in zip(value, _item_hints(inner, len(value)))]
+        return [
+            _encoded(item, h) for item, h in zip(value, _item_hints(inner, len(value)), strict=True)
+        ]
     return value
 
 
@@ -120,7 +122,7 @@ def _decoded(value: Any, hint: Any, place: str) -> Any:
                 break
             return tuple(
                 _decoded(item, item_hint, f"{place}[{index}]")
-                for index, (item, item_hint) in enumerate(zip(value, hints))
+                for index, (item, item_hint) in enumerate(zip(value, hints, strict=True))
             )
         if isinstance(choice, type) and issubclass(choice, StrEnum):
             if value in list(choice):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from compiler.ir.buffer import Buffer
 from compiler.ir.edge import Edge, Semaphore
 from compiler.ir.program import Program
-from compiler.ir.stage import Fold, Load, MatmulTiles, Recv, Stage, Store
+from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
 from compiler.ir.tensor import Tensor
 
 
@@ -30,7 +30,10 @@ def _head(program: Program) -> Iterator[str]:
         f"  {claim.output} ({claim.m} x {claim.n}) = {claim.left} ({claim.m} x {claim.k}) . "
         f"{claim.right} ({claim.k} x {claim.n}), {numerics.operand} to {numerics.total}{padded}"
     )
-    yield f"  target {program.target}, tile {program.tile}, {_count(program.chip_count, 'chip')}"
+    chips = _count(program.chip_count, "chip")
+    yield f"  target {program.target.name}, tile {program.tile}, {chips}"
+    if claim.map:
+        yield f"  each element of {claim.output} is then mapped by {claim.map}"
     if program.requires.handoffs:
         ports = _count(program.requires.link_ports, "link port")
         yield f"  requires {', '.join(program.requires.handoffs)}; {ports} at a chip"
@@ -118,6 +121,8 @@ def _stage(stage: Stage) -> tuple[str, ...]:
             what = "Recv"
         case Fold(body):
             what = f"Fold {body}"
+        case Map(body):
+            what = f"Map {body}"
     flow = " -> ".join(filter(None, (", ".join(stage.ins), ", ".join(stage.outs))))
     return stage.name, what, f"{stage.site} {stage.engine or 'unplaced'}", flow
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler.ir.body import Add, Max, Operand
+from compiler.ir.body import Add, Literal, Max, Operand
 from compiler.ir.edge import Edge, Semaphore
 from compiler.ir.program import Program
-from compiler.ir.stage import Fold, Load, MatmulTiles, Recv, Stage, Store
+from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
 from compiler.latencies import (
     FIFO_CYCLES,
     LINK_REGISTER_CYCLES,
@@ -97,9 +97,9 @@ class TimingModel:
             case Recv():
                 (edge,) = self.program.edges_by_destination[stage.name]
                 self._receive(stage, edge)
-            case Fold(body):
+            case Fold(body) | Map(body):
                 (out,) = stage.outs
-                assert not isinstance(body, Operand)
+                assert not isinstance(body, Operand | Literal)
                 fires = self._operation(stage, body, self.times.written.get(out))
                 self._write(out, np.maximum(fires + OPERATION_CYCLES, self._space(out)))
             case Store():
@@ -145,6 +145,8 @@ class TimingModel:
         """The cycles in which an operation of a fold takes its pairs of beats."""
         fires = np.zeros(self.beats, dtype=np.int64)
         for operand in (body.left, body.right):
+            if isinstance(operand, Literal):
+                continue
             if isinstance(operand, Operand):
                 there = self.times.readable[stage.ins[operand.index]]
             else:

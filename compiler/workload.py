@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from compiler.errors import EmptyMatrixError, WorkloadError
+from compiler.ir.body import Body, Literal, Operand, operands_of
 from compiler.ir.init import External, Init
 from compiler.ir.tensor import ValueRange
 
@@ -24,6 +25,11 @@ class MatmulSpec:
         Values of the operands. :class:`External` means that the host supplies them at run time.
     a_range, b_range : ValueRange
         Closed ranges that hold every element of the operands.
+    sum_bits : int
+        Width of accumulators, partial sums, link words and results, 2 to 32 bits. A product whose
+        sums could overflow it is refused.
+    map : Body, optional
+        Expression over ``Operand(0)`` that is applied to every element of the whole sum.
 
     Raises
     ------
@@ -41,6 +47,8 @@ class MatmulSpec:
     b: Init = field(default_factory=External)
     a_range: ValueRange = INT8_RANGE
     b_range: ValueRange = INT8_RANGE
+    sum_bits: int = 32
+    map: Body | None = None
 
     def __post_init__(self) -> None:
         for name in ("m", "n", "k", "k_pad"):
@@ -49,6 +57,12 @@ class MatmulSpec:
                 raise WorkloadError(f"{name} must be a non-negative integer, not {extent!r}")
         if 0 in (self.m, self.n, self.k):
             raise EmptyMatrixError(m=self.m, n=self.n, k=self.k)
+        if type(self.sum_bits) is not int or not 2 <= self.sum_bits <= 32:
+            raise WorkloadError(f"sum_bits must be an integer in 2 to 32, not {self.sum_bits!r}")
+        if self.map is not None and (
+            isinstance(self.map, Operand | Literal) or list(operands_of(self.map)) != [0]
+        ):
+            raise WorkloadError(f"map must be an operation on op0, used once, not {self.map}")
         for name in ("a_range", "b_range"):
             value_range = getattr(self, name)
             if value_range.low < INT8_RANGE.low or value_range.high > INT8_RANGE.high:

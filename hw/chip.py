@@ -10,7 +10,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from compiler.ir.edge import Edge, Semaphore
 from compiler.ir.program import Program
-from compiler.ir.stage import Fold, Load, MatmulTiles, Recv, Stage, Store
+from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
 from hw.activity import ActivityCounters
 from hw.fold_unit import FoldUnit
 from hw.interfaces import CreditLinkSignature, SemaphoreLinkSignature, beat_layout, element_shape
@@ -157,7 +157,7 @@ class Chip(wiring.Component):
                     block_count=block_count,
                     result_pages=self.fifos[result].depth_pages,
                 )
-            case Fold(body):
+            case Fold(body) | Map(body):
                 return FoldUnit(beat_layout(page_of[stage.outs[0]]), body=body)
             case Recv():
                 return RecvUnit(beat_layout(page_of[stage.outs[0]]))
@@ -204,7 +204,7 @@ class Chip(wiring.Component):
                 connect(m, ins[0].o, unit.a)
                 connect(m, ins[1].o, unit.b)
                 self._join_results(m, unit, self.fifos[stage.outs[0]])
-            case Fold():
+            case Fold() | Map():
                 for fifo, operand in zip(ins, unit.i, strict=True):
                     connect(m, fifo.o, operand)
                 connect(m, unit.o, self.fifos[stage.outs[0]].i)

@@ -1,10 +1,13 @@
-"""The component of a Fold stage."""
+"""The component of a Fold or Map stage."""
 
-from amaranth.hdl import Cat, Module, Mux
+from functools import reduce
+from operator import and_
+
+from amaranth.hdl import Cat, Const, Module, Mux
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from compiler.ir.body import Add, Body, Max, Operand, operands_of
+from compiler.ir.body import Add, Body, Literal, Max, Operand, operands_of
 from hw.interfaces import lane_layout
 
 
@@ -21,7 +24,8 @@ class FoldUnit(wiring.Component):
     beat : :class:`data.ArrayLayout`
         Layout of one beat, of the operands and of the result alike.
     body : :data:`Body`
-        Expression over the operands. Each operand ``0 .. n - 1`` must stand in it exactly once.
+        Expression over the operands. Each operand ``0 .. n - 1`` must stand in it exactly once; a
+        literal stands for the same value in every lane.
 
     Members
     -------
@@ -61,31 +65,42 @@ class FoldUnit(wiring.Component):
 
     def _elaborate_operation(self, m: Module, body: Add | Max, result) -> None:
         left, right = (self._operand(m, operand) for operand in (body.left, body.right))
+        streams = [side for side in (left, right) if not isinstance(side, Literal)]
         free = ~result.valid | result.ready
-        fires = left.valid & right.valid & free
-        m.d.comb += left.ready.eq(right.valid & free)
-        m.d.comb += right.ready.eq(left.valid & free)
+        all_valid = reduce(and_, (stream.valid for stream in streams))
+        for stream_ in streams:
+            others = [other.valid for other in streams if other is not stream_]
+            m.d.comb += stream_.ready.eq(reduce(and_, others, free))
         with m.If(free):
-            m.d.sync += result.valid.eq(left.valid & right.valid)
-        with m.If(fires):
-            m.d.sync += result.payload.eq(self._combine(body, left.payload, right.payload))
+            m.d.sync += result.valid.eq(all_valid)
+        with m.If(all_valid & free):
+            m.d.sync += result.payload.eq(self._combine(body, left, right))
 
     def _operand(self, m: Module, body: Body):
-        """The stream of a sub-expression, which is an input or a register of its own."""
+        """The stream of a sub-expression: an input, a register of its own, or a literal."""
         if isinstance(body, Operand):
             return self.i[body.index]
+        if isinstance(body, Literal):
+            return body
         between = stream.Signature(self.beat).create(path=(_stream_name(body),))
         self._elaborate_operation(m, body, between)
         return between
 
     def _combine(self, body: Add | Max, left, right):
         width = self.beat.elem_shape.width
-        lanes = [(left[lane], right[lane]) for lane in range(self.beat.length)]
+        lanes = [
+            (self._lane(left, lane), self._lane(right, lane)) for lane in range(self.beat.length)
+        ]
         match body:
             case Add():
                 return Cat((x + y)[:width] for x, y in lanes)
             case Max():
                 return Cat(Mux(x > y, x, y)[:width] for x, y in lanes)
+
+    def _lane(self, side, lane: int):
+        if isinstance(side, Literal):
+            return Const(side.value, self.beat.elem_shape)
+        return side.payload[lane]
 
 
 def _stream_name(body: Body) -> str:

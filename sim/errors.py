@@ -89,3 +89,11 @@ class OutputFileError(ShardwrightError):
     def __init__(self, *, path: str, why: str):
         self.path, self.why = path, why
         super().__init__(f"output file {path!r} cannot be written: {why}; choose another place")
+
+
+class InterpreterDeadlockError(ShardwrightError):
+    """No process of a program can go on. ``waits`` lists who waits for what."""
+
+    def __init__(self, *, waits: tuple[str, ...]):
+        self.waits = waits
+        super().__init__("the program cannot go on: " + "; ".join(waits))

@@ -24,7 +24,7 @@ def record(result: RunResult) -> dict[str, Any]:
         "k_pad": claim.k_pad,
         "chips": program.chip_count,
         "tile": program.tile,
-        "target": program.target,
+        "target": program.target.name,
         "reduce": program.collectives[0].algorithm if program.collectives else None,
         "cycles": result.cycles,
         "predicted_cycles": program.schedule.cycles,
@@ -77,7 +77,7 @@ def _table(result: RunResult) -> Table:
     rows = {
         "shape m x n x k": shape,
         "chips": chips,
-        "tile, target": f"{program.tile}, {program.target}",
+        "tile, target": f"{program.tile}, {program.target.name}",
         "cycles": f"{result.cycles:,}",
         "ideal cycles": f"{result.ideal_cycles:,}",
         "utilisation": f"{result.utilization:.1%}",

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from compiler.check.page_flow import FlowError, OperandPages, SumPages, page_flow
-from compiler.ir.body import Add, Body, Literal, Max, Operand
+from compiler.ir.body import image
 from compiler.ir.certificate import Obligation
 from compiler.ir.init import Const, Pattern, Values, Zero
 from compiler.ir.program import Program
@@ -13,8 +13,8 @@ from compiler.ir.stage import Map
 from compiler.ir.tensor import Tensor, ValueRange
 
 STATEMENT = (
-    "No accumulator, partial sum or link word can overflow, whatever the operands hold within their "
-    "ranges; the evidence gives the bits that each needs and those that it has."
+    "No accumulator, partial sum or link word can overflow, whatever the operands hold within "
+    "their ranges; the evidence gives the bits that each needs and those that it has."
 )
 
 
@@ -40,7 +40,7 @@ def ranges(program: Program) -> Obligation:
             continue
         value = sum_range(program, pages, product)
         if name in maps:
-            value = _image(maps[name], value)
+            value = ValueRange(*image(maps[name], value.low, value.high))
         needed = bits_for(value.low, value.high)
         has = program.buffer_by_name[name].page.dtype.bits
         evidence.append((name, f"needs {needed} of {has} bits"))
@@ -126,7 +126,7 @@ def _output_range(program: Program, value: ValueRange) -> Iterator[str]:
     if output is None:
         return
     if program.claim.map:
-        value = _image(program.claim.map, value)
+        value = ValueRange(*image(program.claim.map, value.low, value.high))
     if value.low < output.value_range.low or value.high > output.value_range.high:
         yield (
             f"{output.name} declares [{output.value_range.low}, {output.value_range.high}], but "
@@ -137,18 +137,3 @@ def _output_range(program: Program, value: ValueRange) -> Iterator[str]:
             f"{output.name} is {output.dtype}, but the sums need "
             f"{bits_for(value.low, value.high)} bits"
         )
-
-
-def _image(body: Body, operand: ValueRange) -> ValueRange:
-    """The range of an expression over one operand."""
-    match body:
-        case Operand():
-            return operand
-        case Literal(value):
-            return ValueRange(value, value)
-        case Add(left, right):
-            one, other = _image(left, operand), _image(right, operand)
-            return ValueRange(one.low + other.low, one.high + other.high)
-        case Max(left, right):
-            one, other = _image(left, operand), _image(right, operand)
-            return ValueRange(max(one.low, other.low), max(one.high, other.high))

@@ -74,9 +74,9 @@ def _stored(program: Program, stage: Stage, pages: SumPages) -> Iterator[str]:
             f"{stage.name} writes {len(set(written))} of {output.page_count} output tiles in "
             f"{len(written)} pages, of which {len(held)} arrive"
         )
-    mapped = str(claim.map) if claim.map else ""
-    if pages.mapped != mapped:
-        yield f"the stored sum is mapped by {pages.mapped or 'nothing'}, not by {mapped or 'nothing'}"
+    claimed = str(claim.map) if claim.map else ""
+    if pages.mapped != claimed:
+        yield f"the sum is mapped by {pages.mapped or 'nothing'}, not by {claimed or 'nothing'}"
 
 
 def _elements(program: Program, blocks: np.ndarray) -> str:

@@ -29,7 +29,8 @@ from compiler.latencies import (
 class TokenRun:
     """Times of a run of ``pages`` result pages.
 
-    ``unbounded`` runs the same graph with room for every page, which no depth can beat.
+    ``unbounded`` runs the same graph with room for every page, which no depth can beat. ``waited``
+    counts the cycles for which the room of each buffer was waited for.
     """
 
     program: Program
@@ -39,6 +40,7 @@ class TokenRun:
     readable: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     taken: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     passed: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    waited: dict[str, int] = field(default_factory=dict)
 
     def run(self) -> "TokenRun":
         """Run all beats and return this run."""
@@ -69,7 +71,7 @@ class TokenRun:
         admissions = self.passed[stage.name]
         if beat == 0:
             admitted = admissions[-1] + work if admissions else LOAD_CYCLES + FIFO_CYCLES
-            admissions.append(max(admitted, self._slot(out, page)))
+            admissions.append(self._wait(admitted, self._slot(out, page), out))
         self.readable[out].append(admissions[-1] + work - 1 + TILE_CYCLES + beat + FIFO_CYCLES)
 
     def _cross(self, stage: Stage, edge: Edge, page: int, beat: int) -> None:
@@ -81,7 +83,7 @@ class TokenRun:
         if self.taken[edge.buffer]:
             begin = max(begin, self.taken[edge.buffer][-1] + 1)
         if beat == 0:
-            begin = max(begin, self._offer(edge, landing, page, latency))
+            begin = self._wait(begin, self._offer(edge, landing, page, latency), landing)
         last_flit = begin + flits - 1
         self.taken[edge.buffer].append(last_flit)
         arrives = last_flit + LINK_REGISTER_CYCLES + latency
@@ -113,7 +115,7 @@ class TokenRun:
         depth = self.program.buffer_by_name[out].depth_pages or 0
         room = index - depth * self.program.tile
         if not self.unbounded and room >= 0:
-            written = max(written, self.taken[out][room] + 1)
+            written = self._wait(written, self.taken[out][room] + 1, out)
         registers.append(written)
         self.readable[out].append(written + FIFO_CYCLES)
 
@@ -139,6 +141,12 @@ class TokenRun:
             if isinstance(operand, Operand):
                 self.taken[stage.ins[operand.index]].append(fires)
         return fires
+
+    def _wait(self, ready: int, room: int, buffer: str) -> int:
+        """The later of the two; note that a buffer's room was waited for."""
+        if room > ready:
+            self.waited[buffer] = self.waited.get(buffer, 0) + room - ready
+        return max(ready, room)
 
     def _slot(self, buffer: str, page: int) -> int:
         """The first cycle in which a slot of a buffer is free for a page; 0 if it always was."""

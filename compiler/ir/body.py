@@ -60,6 +60,21 @@ def left_fold(count: int) -> Body:
     return reduce(Add, operands)
 
 
+def image(body: Body, low: int, high: int) -> tuple[int, int]:
+    """The least and the greatest value of an expression over operands in ``low`` to ``high``."""
+    match body:
+        case Operand():
+            return low, high
+        case Literal(value):
+            return value, value
+        case Add(left, right):
+            (a, b), (c, d) = image(left, low, high), image(right, low, high)
+            return a + c, b + d
+        case Max(left, right):
+            (a, b), (c, d) = image(left, low, high), image(right, low, high)
+            return max(a, c), max(b, d)
+
+
 def operands_of(body: Body) -> Iterator[int]:
     """Operand indices from left to right, with repetitions."""
     match body:

@@ -32,4 +32,10 @@ INT64 = DType("int64", 64)
 BF16 = DType("bf16", 16, "float")
 FP32 = DType("fp32", 32, "float")
 
+
+def integer(bits: int) -> DType:
+    """The signed integer type of ``bits`` bits."""
+    return DType(f"int{bits}", bits)
+
+
 DTYPES = {dtype.name: dtype for dtype in (INT8, INT16, INT32, INT64, BF16, FP32)}

@@ -33,7 +33,13 @@ class Semaphore:
 
 @dataclass(frozen=True)
 class Barrier:
-    """Crossing hand-off in which all chips of a group wait for each other."""
+    """Crossing hand-off of a group of chips.
+
+    A page may cross once every receiver of the group has a free slot for the page of that round.
+    ``group`` names the collective that the hand-off belongs to.
+    """
+
+    group: str = ""
 
 
 Handoff = Fifo | ValidReady | Token | Semaphore | Barrier

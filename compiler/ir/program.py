@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from compiler.ir.body import Body
 from compiler.ir.buffer import Buffer
+from compiler.ir.certificate import Certificate
 from compiler.ir.dtype import DType
 from compiler.ir.edge import Edge, Link
 from compiler.ir.stage import Stage
+from compiler.ir.target import Target
 from compiler.ir.tensor import Tensor
 
 
@@ -15,6 +18,7 @@ class Claim:
     """What the program says that it computes: ``output = left . right`` of the whole shapes.
 
     ``k`` counts the elements that the user's operands have; ``k_pad`` zeros stand behind them.
+    ``map`` is an expression over one operand that is applied to each element of the whole sum.
     """
 
     left: str
@@ -24,6 +28,7 @@ class Claim:
     n: int
     k: int
     k_pad: int = 0
+    map: Body | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,28 @@ class Requires:
 
 
 @dataclass(frozen=True)
+class Trip:
+    """How often a run moves the pages of a tensor: ``pages`` of them, each ``times`` over."""
+
+    tensor: str
+    pages: int
+    times: int
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """Bytes ``address`` to ``address + size_bytes - 1`` of a chip's memory, for one owner.
+
+    ``owner`` is a tensor or a buffer.
+    """
+
+    owner: str
+    chip: int
+    address: int
+    size_bytes: int
+
+
+@dataclass(frozen=True)
 class StageTiming:
     """Predicted cycles, counted from ``start``: first beat out of the stage, last beat out."""
 
@@ -96,7 +123,7 @@ class Program:
     """A placed program over ``chip_count`` chips, or one on its way there."""
 
     name: str
-    target: str
+    target: Target
     tile: int
     chip_count: int
     claim: Claim
@@ -109,8 +136,11 @@ class Program:
     links: tuple[Link, ...] | None = None
     collectives: tuple[Collective, ...] = ()
     work: WorkPlan | None = None
+    trips: tuple[Trip, ...] = ()
     requires: Requires = Requires()
+    memory: tuple[Allocation, ...] = ()
     schedule: Schedule | None = None
+    certificate: Certificate | None = None
 
     @cached_property
     def stage_by_name(self) -> dict[str, Stage]:

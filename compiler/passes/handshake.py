@@ -50,6 +50,6 @@ def _handoff(program: Program, edge: Edge, target: Target) -> Handoff:
         case "Semaphore":
             return Semaphore(ready=f"{edge.buffer}.ready", valid=f"{edge.buffer}.valid")
         case "Barrier":
-            return Barrier()
+            return Barrier(group=program.collectives[0].name if program.collectives else "")
         case _:
             raise NoCrossChipHandoffError(target=target.name, provided=target.handoffs)

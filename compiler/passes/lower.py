@@ -1,29 +1,35 @@
 """Lower: from a matrix product to a one-chip program without any decision in it."""
 
-from compiler.errors import AccumulatorOverflowError
+from compiler.errors import AccumulatorOverflowError, WorkloadError
+from compiler.ir.body import image
 from compiler.ir.buffer import Buffer, BufferKind, Page
 from compiler.ir.distribution import Replicated
-from compiler.ir.dtype import INT8, INT32
+from compiler.ir.dtype import INT8, DType, integer
 from compiler.ir.edge import Edge
 from compiler.ir.init import Init
 from compiler.ir.program import Claim, Numerics, Program
-from compiler.ir.stage import Load, MatmulTiles, Stage, Store
+from compiler.ir.stage import Load, Map, MatmulTiles, Stage, Store
 from compiler.ir.tensor import Tensor, TensorRole, ValueRange
 from compiler.targets import Target
 from compiler.workload import MatmulSpec
 
 
 def lower(spec: MatmulSpec, target: Target) -> Program:
-    """Two loads, one product, one store, joined by three buffers.
+    """Two loads, one product, one store, joined by three buffers; a map before the store if asked.
 
     Raises
     ------
     AccumulatorOverflowError
-        If a sum of ``spec.k`` products can leave int32.
+        If a sum of ``spec.k`` products can leave its ``spec.sum_bits`` bits.
     """
-    total_range = _total_range(spec)
+    total = integer(spec.sum_bits)
+    total_range = _total_range(spec, total)
     tile = target.tile
-    operand_page, total_page = Page(tile, tile, INT8), Page(tile, tile, INT32)
+    operand_page, total_page = Page(tile, tile, INT8), Page(tile, tile, total)
+    result, maps = "partial", ()
+    if spec.map is not None:
+        result = "mapped"
+        maps = (Stage("map", Map(spec.map), ins=("partial",), outs=(result,)),)
 
     def operand(
         name: str, shape: tuple[int, int], pad: tuple[int, int], value_range: ValueRange, init: Init
@@ -48,11 +54,11 @@ def lower(spec: MatmulSpec, target: Target) -> Program:
 
     return Program(
         name=f"matmul_{spec.m}x{spec.n}x{spec.k}",
-        target=target.name,
+        target=target,
         tile=tile,
         chip_count=1,
-        claim=Claim("a", "b", "c", spec.m, spec.n, spec.k, spec.k_pad),
-        numerics=Numerics(operand=INT8, total=INT32),
+        claim=Claim("a", "b", "c", spec.m, spec.n, spec.k, spec.k_pad, spec.map),
+        numerics=Numerics(operand=INT8, total=total),
         tensors=(
             operand("a", (spec.m, spec.k_total), (0, spec.k_pad), spec.a_range, spec.a),
             operand("b", (spec.k_total, spec.n), (spec.k_pad, 0), spec.b_range, spec.b),
@@ -62,7 +68,7 @@ def lower(spec: MatmulSpec, target: Target) -> Program:
                 rows=spec.m,
                 cols=spec.n,
                 tile=tile,
-                dtype=INT32,
+                dtype=total,
                 value_range=total_range,
             ),
         ),
@@ -70,35 +76,40 @@ def lower(spec: MatmulSpec, target: Target) -> Program:
             Stage("load_a", Load("a"), outs=("a_pages",)),
             Stage("load_b", Load("b"), outs=("b_pages",)),
             Stage("matmul", MatmulTiles(), ins=("a_pages", "b_pages"), outs=("partial",)),
-            Stage("store_c", Store("c"), ins=("partial",)),
+            *maps,
+            Stage("store_c", Store("c"), ins=(result,)),
         ),
         buffers=(
             fifo("a_pages", operand_page),
             fifo("b_pages", operand_page),
             fifo("partial", total_page),
+            *(fifo(result, total_page) for _ in maps),
         ),
         edges=(
             edge("load_a", "a_pages", "matmul"),
             edge("load_b", "b_pages", "matmul"),
-            edge("matmul", "partial", "store_c"),
+            *(edge("matmul", "partial", stage.name) for stage in maps),
+            edge(maps[0].name if maps else "matmul", result, "store_c"),
         ),
     )
 
 
-def _total_range(spec: MatmulSpec) -> ValueRange:
-    """Range of every partial sum, in whatever order the products are added."""
+def _total_range(spec: MatmulSpec, total: DType) -> ValueRange:
+    """Range of the results; every partial sum on the way must fit too, in whatever order."""
     a, b = spec.a_range, spec.b_range
     products = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
-    low, high = min(0, *products), max(0, *products)
-    if spec.k * low < INT32.low or spec.k * high > INT32.high:
-        bounds = [
-            bound // extreme for bound, extreme in ((INT32.low, low), (INT32.high, high)) if extreme
-        ]
+    least, most = min(0, *products), max(0, *products)
+    low, high = spec.k * least, spec.k * most
+    if low < total.low or high > total.high:
+        bounds = [limit // step for limit, step in ((total.low, least), (total.high, most)) if step]
         raise AccumulatorOverflowError(
-            k=spec.k,
-            low=spec.k * low,
-            high=spec.k * high,
-            dtype=INT32.name,
-            k_max=min(bounds),
+            k=spec.k, low=low, high=high, dtype=total.name, k_max=min(bounds)
         )
-    return ValueRange(spec.k * low, spec.k * high)
+    if spec.map is not None:
+        low, high = image(spec.map, low, high)
+        if low < total.low or high > total.high:
+            raise WorkloadError(
+                f"map {spec.map} can reach [{low}, {high}], which {total} does not hold; use more "
+                f"sum_bits"
+            )
+    return ValueRange(low, high)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from compiler.errors import (
     AlreadyShardedError,
@@ -18,7 +19,7 @@ from compiler.ir.distribution import Distribution, Partial, Replicated, Sharded
 from compiler.ir.edge import Edge, Handoff
 from compiler.ir.init import slice_init
 from compiler.ir.program import Collective, Program
-from compiler.ir.stage import Fold, Load, MatmulTiles, Recv, Site, Stage, Store
+from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Site, Stage, Store
 from compiler.ir.tensor import SliceOf, Tensor
 from compiler.passes.buffer import choose_depths
 from compiler.passes.lower import lower
@@ -122,6 +123,7 @@ def replicate(program: Program, plan: ShardPlan, target: Target) -> Program:
         buffers=tuple(buffer for chip in chips for buffer in chip.buffers()),
         edges=tuple(edge for chip in chips for edge in chip.edges()),
         collectives=(collective,),
+        trips=(),
     )
 
 
@@ -197,6 +199,8 @@ def _slice_template(
         k_pad=max(0, extent - claim.k),
         a_range=left.value_range,
         b_range=right.value_range,
+        sum_bits=program.numerics.total.bits,
+        map=claim.map,
     )
     template = lower(spec, replace(target, tile=program.tile))
     if program.work is not None:
@@ -275,8 +279,10 @@ class _Chip:
         self.parent = reduction.parent[chip]
         self.reduction = reduction
         self.product = next(s for s in template.stages if isinstance(s.kind, MatmulTiles))
-        self.store = next(s for s in template.stages if isinstance(s.kind, Store))
         (self.partial,) = self.product.outs
+        self.tail = [s for s in template.stages if isinstance(s.kind, Map | Store)]
+        """What happens to the whole sum, at the home chip only."""
+        self.tail_buffers = {name for stage in self.tail for name in stage.outs}
         self.total = "reduced" if self.parent is None else "subtotal"
 
     def name(self, local: str) -> str:
@@ -288,7 +294,7 @@ class _Chip:
 
     def stages(self) -> Iterator[Stage]:
         for stage in self.template.stages:
-            if stage is not self.store:
+            if stage not in self.tail:
                 yield self._copied(stage)
         compute_site = self.site(self.product)
         for index in range(len(self.children)):
@@ -303,10 +309,17 @@ class _Chip:
                 site=compute_site,
             )
         if self.parent is None:
-            yield replace(self._copied(self.store), ins=(self.name(self.total),))
+            total = self.name(self.total)
+            for stage in map(self._copied, self.tail):
+                ins = tuple(
+                    total if name == self.name(self.partial) else name for name in stage.ins
+                )
+                yield replace(stage, ins=ins)
 
     def buffers(self) -> Iterator[Buffer]:
         for buffer in self.template.buffers:
+            if buffer.name in self.tail_buffers:
+                continue
             leaves = buffer.name == self.partial and not self.children
             yield replace(
                 buffer,
@@ -320,12 +333,16 @@ class _Chip:
             yield self._total(partial, f"landing_{index}", self._held_by(child))
         if self.children and self.parent is None:
             yield self._total(partial, self.total, Replicated())
+            for name in sorted(self.tail_buffers):
+                yield self._total(partial, name, Replicated())
         elif self.children:
             outgoing = self._total(partial, self.total, self._held_by(self.chip))
             yield replace(outgoing, kind=BufferKind.INTERM)
 
     def edges(self) -> Iterator[Edge]:
         for edge in self.template.edges:
+            if edge.buffer in self.tail_buffers:
+                continue
             if edge.buffer != self.partial or self.children:
                 reader = "fold" if edge.buffer == self.partial else edge.destination
                 yield self._edge(edge.source, edge.buffer, self.name(reader), edge.handoff)
@@ -335,7 +352,9 @@ class _Chip:
             for index in range(len(self.children)):
                 yield self._edge(f"recv_{index}", f"landing_{index}", self.name("fold"))
         if self.parent is None:
-            yield self._edge(*leaving, self.name(self.store.name))
+            yield self._edge(*leaving, self.name(self.tail[0].name))
+            for before, after in pairwise(self.tail):
+                yield self._edge(before.name, before.outs[0], self.name(after.name))
         else:
             index = self.reduction.children[self.parent].index(self.chip)
             yield self._edge(*leaving, f"c{self.parent}.recv_{index}")

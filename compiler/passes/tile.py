@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from compiler.ir.program import Program, WorkPlan
+from compiler.ir.program import Program, Trip, WorkPlan
 from compiler.ir.stage import Load, MatmulTiles, Stage, Store
 from compiler.ir.tensor import Tensor
 from compiler.ir.walk import Loop, Walk
@@ -33,7 +33,24 @@ def tile(program: Program) -> Program:
             case _:
                 return stage
 
-    return replace(program, work=work, stages=tuple(map(baked, program.stages)))
+    stages = tuple(map(baked, program.stages))
+    return replace(
+        program, work=work, stages=stages, trips=program.trips or tuple(map(_trip, _moves(stages)))
+    )
+
+
+def _moves(stages: tuple[Stage, ...]) -> list[tuple[str, Walk]]:
+    return [
+        (stage.kind.tensor, stage.kind.walk)
+        for stage in stages
+        if isinstance(stage.kind, Load | Store) and stage.kind.walk is not None
+    ]
+
+
+def _trip(move: tuple[str, Walk]) -> Trip:
+    tensor, walk = move
+    pages = len(set(walk.pages()))
+    return Trip(tensor, pages, walk.page_count // pages)
 
 
 def _loaded(program: Program, whole: str) -> Tensor:

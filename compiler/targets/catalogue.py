@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from compiler.errors import TargetError, TargetValueError, UnknownTargetError
-from compiler.targets.target import Target
+from compiler.ir.target import Target
 
 
 def names() -> tuple[str, ...]:

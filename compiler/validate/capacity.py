@@ -14,6 +14,7 @@ def check_capacity(program: Program, target: Target) -> None:
     _engines(program, target)
     _link_ports(program, target)
     _memory(program, target)
+    _allocations(program, target)
 
 
 def _chips(program: Program) -> None:
@@ -88,12 +89,8 @@ def _link_ports(program: Program, target: Target) -> None:
 
 def _memory(program: Program, target: Target) -> None:
     used = Counter[int]()
-    for tensor in program.tensors:
-        used[tensor.chip] += tensor.page_count * tensor.tile**2 * tensor.dtype.bits // 8
-    for buffer in program.buffers:
-        if buffer.site and buffer.depth_pages:
-            page = buffer.page
-            used[buffer.site.chip] += buffer.depth_pages * page.beats * page.beat_bits // 8
+    for (_, chip), size in owners(program).items():
+        used[chip] += size
     for chip, needed in sorted(used.items()):
         if needed > target.memory_bytes:
             raise ValidationError(
@@ -101,4 +98,58 @@ def _memory(program: Program, target: Target) -> None:
                 f"chip {chip}",
                 f"chip {chip} needs {needed} bytes for tensors and buffers, but has "
                 f"{target.memory_bytes}; use more chips or a target with more memory",
+            )
+
+
+def owners(program: Program) -> dict[tuple[str, int], int]:
+    """Bytes that each tensor and each buffer of known depth takes, by its name and chip."""
+    sizes = {
+        (tensor.name, tensor.chip): -(-tensor.page_count * tensor.tile**2 * tensor.dtype.bits // 8)
+        for tensor in program.tensors
+    }
+    for buffer in program.buffers:
+        if buffer.site and buffer.depth_pages:
+            page = buffer.page
+            bits = buffer.depth_pages * page.beats * page.beat_bits
+            sizes[buffer.name, buffer.site.chip] = -(-bits // 8)
+    return sizes
+
+
+def _allocations(program: Program, target: Target) -> None:
+    """The memory map, once there is one: a place for every owner, and no two in one place."""
+    if not program.memory:
+        return
+    sizes = owners(program)
+    mapped = {(place.owner, place.chip): place for place in program.memory}
+    for owner, chip in sorted(sizes.keys() ^ mapped.keys()):
+        raise ValidationError(
+            "MemoryMap",
+            owner,
+            f"{owner!r} on chip {chip} "
+            + ("has no place in memory" if (owner, chip) in sizes else "has a place, but is not"),
+        )
+    ends: dict[int, tuple[int, str]] = {}
+    for place in sorted(program.memory, key=lambda place: (place.chip, place.address)):
+        end, before = ends.get(place.chip, (0, ""))
+        needed = sizes[place.owner, place.chip]
+        if place.size_bytes < needed or place.address < 0:
+            raise ValidationError(
+                "MemoryMap",
+                place.owner,
+                f"{place.owner!r} needs {needed} bytes, but has {place.size_bytes} at "
+                f"{place.address}",
+            )
+        if place.address < end:
+            raise ValidationError(
+                "MemoryMap",
+                place.owner,
+                f"{place.owner!r} overlaps {before!r} on chip {place.chip}",
+            )
+        ends[place.chip] = (place.address + place.size_bytes, place.owner)
+    for chip, (end, owner) in ends.items():
+        if end > target.memory_bytes:
+            raise ValidationError(
+                "MemoryMap",
+                owner,
+                f"{owner!r} ends at byte {end} of chip {chip}, which has {target.memory_bytes}",
             )

@@ -2,7 +2,7 @@
 
 from compiler.errors import ValidationError
 from compiler.ir.program import Program
-from compiler.ir.stage import Fold, Load, MatmulTiles, Recv, Stage, Store
+from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
 from compiler.ir.walk import Walk
 from compiler.validate.flow import in_flow_order, sources_of
 
@@ -53,7 +53,7 @@ def _pages_made(program: Program, stage: Stage, pages: dict[str, int | None]) ->
                     f"different, into tensor {tensor!r}, which has {held}",
                 )
             return 0
-        case Recv() | Fold():
+        case Recv() | Fold() | Map():
             for name in sources:
                 _balanced(stage, name, pushed=pages[name], popped=pages[sources[0]])
             return pages[sources[0]]

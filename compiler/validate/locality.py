@@ -1,31 +1,54 @@
 """Where data travels: sites, landing buffers, hand-offs, links."""
 
+from collections.abc import Iterator
+
 from compiler.errors import ValidationError
 from compiler.ir.buffer import BufferKind
 from compiler.ir.edge import CROSSING_HANDOFFS, LOCAL_HANDOFFS, Edge, Semaphore
 from compiler.ir.program import Program
-from compiler.ir.stage import Recv
+from compiler.ir.stage import Recv, Site
 from compiler.targets import Target
 
 
 def check_locality(program: Program, target: Target) -> None:
     """Buffers stand beside their producers, and each edge is spelled as it travels."""
+    check_landing(program)
+    check_handoffs(program, target)
+    check_links(program)
+
+
+def check_landing(program: Program) -> None:
+    """What crosses to a site lands in a buffer of that site, by way of a Recv."""
     _buffer_sites(program)
-    for edge in program.edges:
-        source = program.stage_by_name[edge.source].site
-        destination = program.stage_by_name[edge.destination].site
-        if source is None or destination is None:
-            continue
+    for edge, source, destination in _placed_edges(program):
         if source == destination:
             _local_edge(program, edge)
         else:
             _crossing_edge(program, edge)
-            if edge.route is not None:
-                _route(program, edge, source.chip, destination.chip)
+
+
+def check_handoffs(program: Program, target: Target) -> None:
+    """Each hand-off is spelled as the edge travels and provided by the target."""
+    for edge, source, destination in _placed_edges(program):
         if edge.handoff is not None:
             _handoff(edge, local=source == destination, target=target)
-    _links_used_once(program)
     _semaphores_used_once(program)
+
+
+def check_links(program: Program) -> None:
+    """Each edge between chips has links that join its two chips, and no link has two edges."""
+    for edge, source, destination in _placed_edges(program):
+        if source != destination and edge.route is not None:
+            _route(program, edge, source.chip, destination.chip)
+    _links_used_once(program)
+
+
+def _placed_edges(program: Program) -> Iterator[tuple[Edge, Site, Site]]:
+    for edge in program.edges:
+        source = program.stage_by_name[edge.source].site
+        destination = program.stage_by_name[edge.destination].site
+        if source is not None and destination is not None:
+            yield edge, source, destination
 
 
 def _buffer_sites(program: Program) -> None:

@@ -3,10 +3,10 @@
 from collections import Counter
 
 from compiler.errors import ValidationError
-from compiler.ir.body import Add, Body, Max, Operand
+from compiler.ir.body import Add, Body, Literal, Max, Operand
 from compiler.ir.distribution import Distribution, Partial, Replicated, Sharded
 from compiler.ir.program import Program
-from compiler.ir.stage import Fold, Load, MatmulTiles, Recv, Stage, Store
+from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
 from compiler.validate.flow import in_flow_order, sources_of
 
 
@@ -28,6 +28,8 @@ def _follow(program: Program, stage: Stage, held: dict[str, Distribution]) -> No
             (value,) = sources
         case Fold(body):
             value = _folded(stage, body, sources)
+        case Map(body):
+            value = _mapped(stage, body, sources[0])
         case Store():
             _stored(stage, sources[0])
             return
@@ -118,6 +120,22 @@ def _sum(stage: Stage, body: Body, partials: list[Partial]) -> Counter[int]:
                 stage.name,
                 f"fold {stage.name!r} takes the maximum of partial sums, which is no sum",
             )
+        case Literal():
+            raise ValidationError(
+                "LiteralInFold",
+                stage.name,
+                f"fold {stage.name!r} adds the literal {body}, which is part of no product",
+            )
+
+
+def _mapped(stage: Stage, body: Body, source: Distribution) -> Distribution:
+    if isinstance(source, Replicated):
+        return source
+    raise ValidationError(
+        "MapOfPartial",
+        stage.name,
+        f"map {stage.name!r} applies {body} to a {source}; it must come after the reduction",
+    )
 
 
 def _stored(stage: Stage, value: Distribution) -> None:

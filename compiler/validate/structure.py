@@ -6,7 +6,7 @@ from collections.abc import Container
 from compiler.errors import ValidationError
 from compiler.ir.body import operands_of
 from compiler.ir.program import Program
-from compiler.ir.stage import Fold, Load, MatmulTiles, Recv, Stage, Store
+from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
 
 
 def check_structure(program: Program) -> None:
@@ -15,7 +15,7 @@ def check_structure(program: Program) -> None:
     _known_names(program)
     for stage in program.stages:
         _stage_ports(stage)
-        if isinstance(stage.kind, Fold):
+        if isinstance(stage.kind, Fold | Map):
             _fold_operands(stage)
     _buffer_pairing(program)
 
@@ -69,6 +69,8 @@ def _stage_ports(stage: Stage) -> None:
             wanted = (0, 1)
         case MatmulTiles():
             wanted = (2, 1)
+        case Map():
+            wanted = (1, 1)
         case Fold():
             wanted = (max(2, len(stage.ins)), 1)
         case Store():
@@ -84,14 +86,14 @@ def _stage_ports(stage: Stage) -> None:
 
 
 def _fold_operands(stage: Stage) -> None:
-    assert isinstance(stage.kind, Fold)
+    assert isinstance(stage.kind, Fold | Map)
     uses = Counter(operands_of(stage.kind.body))
     for index in sorted(uses):
         if not 0 <= index < len(stage.ins):
             raise ValidationError(
                 "FoldOperandMissing",
                 stage.name,
-                f"fold {stage.name!r} reads op{index}, but has only {len(stage.ins)} inputs",
+                f"stage {stage.name!r} reads op{index}, but has only {len(stage.ins)} inputs",
             )
     for index, name in enumerate(stage.ins):
         if uses[index] != 1:

@@ -1,0 +1,142 @@
+"""Obligations that are rules of the program representation."""
+
+from collections import Counter
+from collections.abc import Callable
+
+from compiler.errors import ValidationError
+from compiler.ir.certificate import Obligation
+from compiler.ir.dtype import DType
+from compiler.ir.program import Program
+from compiler.ir.stage import EngineKind, Fold, Recv
+from compiler.validate import check_meaning, check_structure
+from compiler.validate.capacity import check_capacity, owners
+from compiler.validate.locality import check_handoffs, check_landing, check_links
+
+
+def well_formed(program: Program) -> Obligation:
+    """Names, ports, pairing of buffers."""
+    return _ruled(
+        "well formed",
+        "Names are unique and known, stages have the ports of their kind, and buffers are paired.",
+        lambda: check_structure(program),
+        (("stages", len(program.stages)), ("buffers", len(program.buffers))),
+    )
+
+
+def meaning(program: Program) -> Obligation:
+    """Declared distributions, shapes and orders."""
+    return _ruled(
+        "distribution",
+        "What each buffer is declared to hold is what it holds, and no partial sum is stored.",
+        lambda: check_meaning(program),
+        tuple(Counter(type(b.distribution).__name__ for b in program.buffers).items()),
+    )
+
+
+def landing(program: Program) -> Obligation:
+    """Every edge between sites ends in a Recv."""
+    crossing = sum(program.crosses(edge) for edge in program.edges)
+    receives = sum(isinstance(stage.kind, Recv) for stage in program.stages)
+    return _ruled(
+        "landing",
+        "Every edge between sites ends in a Recv that writes a buffer of its own site.",
+        lambda: check_landing(program),
+        (("edges between chips", crossing), ("receives", receives)),
+    )
+
+
+def handoffs(program: Program) -> Obligation:
+    """Every hand-off fits, is provided, and is required."""
+    spelled = Counter(type(edge.handoff).__name__ for edge in program.edges)
+
+    def check() -> None:
+        for edge in program.edges:
+            if edge.handoff is None:
+                raise ValidationError("NoHandoff", edge.name, f"edge {edge.name!r} has no hand-off")
+        check_handoffs(program, program.target)
+        check_links(program)
+        needed = set(spelled) - set(program.requires.handoffs)
+        if needed:
+            raise ValidationError(
+                "RequiresIncomplete",
+                program.name,
+                f"the program uses {', '.join(sorted(needed))}, which it does not require",
+            )
+
+    return _ruled(
+        "hand-offs",
+        "Every edge's hand-off fits the way that its data travels, and the target provides it.",
+        check,
+        tuple(sorted(spelled.items())),
+    )
+
+
+def capacity(program: Program) -> Obligation:
+    """Memory, engines and link ports of every chip."""
+    used = Counter[int]()
+    for (_, chip), size in owners(program).items():
+        used[chip] += size
+    ports = Counter[int]()
+    for link in program.links or ():
+        ports.update((link.source_chip, link.destination_chip))
+
+    def check() -> None:
+        check_capacity(program, program.target)
+        if not program.memory:
+            raise ValidationError("MemoryMap", program.name, "the program has no memory map")
+        if max(ports.values(), default=0) > program.requires.link_ports:
+            raise ValidationError(
+                "RequiresIncomplete",
+                program.name,
+                f"a chip holds {max(ports.values())} ends of links, but the program requires only "
+                f"{program.requires.link_ports} ports",
+            )
+        for stage in program.stages:
+            if stage.engine is None:
+                raise ValidationError("NoEngine", stage.name, f"{stage.name!r} has no engine")
+            if isinstance(stage.kind, Fold) and stage.engine.kind is not EngineKind.COMPUTE:
+                raise ValidationError("EngineRole", stage.name, f"{stage.name!r} must compute")
+
+    return _ruled(
+        "capacity",
+        "Every chip's tensors and buffers fit its memory; engines and link ports suffice.",
+        check,
+        (
+            ("most bytes of a chip", max(used.values(), default=0)),
+            ("bytes that a chip has", program.target.memory_bytes),
+            ("most link ends of a chip", max(ports.values(), default=0)),
+            ("link ports of a chip", program.target.link_ports),
+        ),
+    )
+
+
+def order(program: Program) -> Obligation:
+    """In which order each reduction adds."""
+    evidence = tuple(
+        (stage.name, str(stage.kind.body))
+        for stage in program.stages
+        if isinstance(stage.kind, Fold)
+    )
+    total: DType = program.numerics.total
+    violations = ()
+    if total.kind == "float" and not program.collectives and evidence:
+        violations = ("a floating-point reduction belongs to no collective",)
+    return Obligation(
+        "order",
+        "The order of every reduction is stated; sums of integers are the same in any order.",
+        (("sums are", total.kind), *evidence),
+        violations,
+    )
+
+
+def _ruled(
+    name: str,
+    statement: str,
+    check: Callable[[], None],
+    evidence: tuple[tuple[str, int | str], ...],
+) -> Obligation:
+    try:
+        check()
+    except ValidationError as error:
+        return Obligation(name, statement, evidence, (str(error),))
+    return Obligation(name, statement, evidence)

@@ -1,0 +1,251 @@
+"""The untimed interpreter: pages of numbers through bounded buffers, in numpy.
+
+It is the third opinion beside numpy and the hardware. Every stage is a process that takes and puts
+whole pages and waits when a buffer is empty or full; sums wrap where their type ends, as they do in
+the hardware. So it also shows what a broken program would do.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from compiler.ir.body import Add, Body, Literal, Max, Operand
+from compiler.ir.dtype import DType
+from compiler.ir.edge import Barrier, Edge
+from compiler.ir.program import Program
+from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
+from compiler.ir.tensor import Tensor
+from sim.errors import InterpreterDeadlockError
+from sim.operands import bind
+
+Wait = str
+Process = Iterator[Wait]
+
+
+@dataclass
+class PageQueue:
+    """A buffer at run time. A slot is reserved before its page is there."""
+
+    name: str
+    depth_pages: int
+    pages: deque[np.ndarray] = field(default_factory=deque)
+    reserved: int = 0
+    pushed: int = 0
+    popped: int = 0
+
+    def has_room(self) -> bool:
+        """Whether a slot can be reserved."""
+        return self.reserved - self.popped < self.depth_pages
+
+    def push(self, page: np.ndarray) -> None:
+        """Put a page into a slot that was reserved for it."""
+        self.pushed += 1
+        self.pages.append(page)
+
+    def pop(self) -> np.ndarray:
+        """Take the oldest page."""
+        self.popped += 1
+        return self.pages.popleft()
+
+
+@dataclass(frozen=True)
+class Interpretation:
+    """What the interpreter computed.
+
+    Attributes
+    ----------
+    outputs : dict
+        Contents of each stored tensor, by its name.
+    queues : dict
+        Every buffer by its name, with its counts.
+    """
+
+    outputs: dict[str, np.ndarray]
+    queues: dict[str, PageQueue]
+
+    @property
+    def c(self) -> np.ndarray:
+        """The product, if the program stores one tensor."""
+        (output,) = self.outputs.values()
+        return output
+
+
+def interpret(
+    program: Program, a: np.ndarray | None = None, b: np.ndarray | None = None
+) -> Interpretation:
+    """Run a program on its operands without time.
+
+    Raises
+    ------
+    OperandError
+        If the operands do not fit the program.
+    InterpreterDeadlockError
+        If no process can go on before all are at their end; it names them and what they wait on.
+    """
+    return _Machine(program, bind(program, a, b)).run()
+
+
+class _Machine:
+    def __init__(self, program: Program, contents: dict[str, np.ndarray]):
+        self.program = program
+        self.memory = {
+            tensor.name: _tiled(contents.get(tensor.name), tensor) for tensor in program.tensors
+        }
+        self.queues = {
+            buffer.name: PageQueue(buffer.name, buffer.depth_pages or 0)
+            for buffer in program.buffers
+        }
+
+    def run(self) -> Interpretation:
+        """Step all processes in turn until none can go on."""
+        processes = {stage.name: self._process(stage) for stage in self.program.stages}
+        waits: dict[str, Wait] = {}
+        before = None
+        while before != self._progress():
+            before = self._progress()
+            for name, process in list(processes.items()):
+                wait = next(process, None)
+                if wait is None:
+                    del processes[name]
+                    waits.pop(name, None)
+                else:
+                    waits[name] = wait
+        ends = [s.name for s in self.program.stages if isinstance(s.kind, Load | Store)]
+        if any(name in processes for name in ends):
+            raise InterpreterDeadlockError(
+                waits=tuple(f"{name} waits for {wait}" for name, wait in waits.items())
+            )
+        return Interpretation(self._outputs(), self.queues)
+
+    def _progress(self) -> tuple[int, ...]:
+        return tuple(
+            count
+            for queue in self.queues.values()
+            for count in (queue.reserved, queue.pushed, queue.popped)
+        )
+
+    def _outputs(self) -> dict[str, np.ndarray]:
+        stored = {s.kind.tensor for s in self.program.stages if isinstance(s.kind, Store)}
+        return {
+            tensor.name: _untiled(self.memory[tensor.name], tensor)
+            for tensor in self.program.tensors
+            if tensor.name in stored
+        }
+
+    # --- Processes: each yields what it waits for, and ends when it has no more to do ------------
+
+    def _process(self, stage: Stage) -> Process:
+        match stage.kind:
+            case Load(tensor, walk):
+                assert walk is not None
+                return self._load(self.memory[tensor], walk.pages(), *stage.outs)
+            case MatmulTiles(block_count):
+                return self._multiply(block_count or 0, *stage.ins, *stage.outs)
+            case Recv():
+                (edge,) = self.program.edges_by_destination[stage.name]
+                return self._receive(edge, *stage.outs)
+            case Fold(body) | Map(body):
+                (out,) = stage.outs
+                return self._combine(body, stage.ins, out)
+            case Store(tensor, walk):
+                assert walk is not None
+                return self._store(self.memory[tensor], walk.pages(), *stage.ins)
+
+    def _load(self, memory: np.ndarray, walk: Iterator[int], out: str) -> Process:
+        for page in walk:
+            yield from self._reserve(out)
+            self.queues[out].push(memory[page])
+
+    def _multiply(self, block_count: int, a: str, b: str, out: str) -> Process:
+        dtype = self.program.buffer_by_name[out].page.dtype
+        while True:
+            yield from self._reserve(out)
+            total = np.zeros((self.program.tile, self.program.tile), dtype=np.int64)
+            for _ in range(block_count):
+                yield from self._await_pages((a, b))
+                total += self.queues[a].pop() @ self.queues[b].pop()
+            self.queues[out].push(wrapped(total, dtype))
+
+    def _receive(self, edge: Edge, landing: str) -> Process:
+        """Carry pages over a link: the sender keeps a page until the receiver has a slot."""
+        while True:
+            yield from self._await_pages((edge.buffer,))
+            if isinstance(edge.handoff, Barrier):
+                yield from self._await_round(edge)
+            yield from self._reserve(landing)
+            self.queues[landing].push(self.queues[edge.buffer].pop())
+
+    def _await_round(self, edge: Edge) -> Process:
+        """Wait until every receiver of the barrier has a slot for the page of this round."""
+        round_index = self.queues[edge.buffer].popped
+        for other in self.program.edges:
+            if other.handoff == edge.handoff:
+                (landing,) = self.program.stage_by_name[other.destination].outs
+                queue = self.queues[landing]
+                while queue.popped + queue.depth_pages <= round_index:
+                    yield f"the barrier: {landing} has no slot for page {round_index}"
+
+    def _combine(self, body: Body, ins: tuple[str, ...], out: str) -> Process:
+        dtype = self.program.buffer_by_name[out].page.dtype
+        while True:
+            yield from self._await_pages(ins)
+            yield from self._reserve(out)
+            pages = [self.queues[name].pop() for name in ins]
+            self.queues[out].push(wrapped(evaluate(body, pages, dtype), dtype))
+
+    def _store(self, memory: np.ndarray, walk: Iterator[int], source: str) -> Process:
+        for page in walk:
+            yield from self._await_pages((source,))
+            memory[page] = self.queues[source].pop()
+
+    def _await_pages(self, names: tuple[str, ...]) -> Process:
+        for name in names:
+            while not self.queues[name].pages:
+                yield f"a page in {name}"
+
+    def _reserve(self, name: str) -> Process:
+        while not self.queues[name].has_room():
+            yield f"room in {name}"
+        self.queues[name].reserved += 1
+
+
+def evaluate(body: Body, pages: list[np.ndarray], dtype: DType) -> np.ndarray:
+    """The value of an expression over pages; every operation wraps where ``dtype`` ends."""
+
+    def value(of: Body) -> np.ndarray:
+        match of:
+            case Operand(index):
+                return pages[index]
+            case Literal(constant):
+                return np.full_like(pages[0], constant)
+            case Add(left, right):
+                return wrapped(value(left) + value(right), dtype)
+            case Max(left, right):
+                return np.maximum(value(left), value(right))
+
+    return value(body)
+
+
+def wrapped(values: np.ndarray, dtype: DType) -> np.ndarray:
+    """Values modulo ``2 ** dtype.bits``, in two's complement."""
+    return (values - dtype.low) % (1 << dtype.bits) + dtype.low
+
+
+def _tiled(array: np.ndarray | None, tensor: Tensor) -> np.ndarray:
+    """A matrix as its tiles, row-major, edge tiles filled with zeros."""
+    tile = tensor.tile
+    padded = np.zeros((tensor.row_tiles * tile, tensor.col_tiles * tile), dtype=np.int64)
+    if array is not None:
+        padded[: array.shape[0], : array.shape[1]] = array
+    tiles = padded.reshape(tensor.row_tiles, tile, tensor.col_tiles, tile)
+    return np.ascontiguousarray(tiles.transpose(0, 2, 1, 3)).reshape(-1, tile, tile)
+
+
+def _untiled(tiles: np.ndarray, tensor: Tensor) -> np.ndarray:
+    """The matrix that tiles make up."""
+    tile = tensor.tile
+    grid = tiles.reshape(tensor.row_tiles, tensor.col_tiles, tile, tile)
+    padded = grid.transpose(0, 2, 1, 3).reshape(tensor.row_tiles * tile, tensor.col_tiles * tile)
+    return padded[: tensor.rows, : tensor.cols].astype(np.int32)
