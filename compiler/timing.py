@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler.ir.body import Add, Literal, Max, Operand
-from compiler.ir.edge import Edge, Semaphore
+from compiler.ir.edge import Edge
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
 from compiler.latencies import (
@@ -88,7 +88,16 @@ class TimingModel:
             before = dict(self.times.taken)
             for stage in self.order:
                 self._pass(stage)
+        self._promise_together()
         return self.times
+
+    def _promise_together(self) -> None:
+        """A round of a barrier sets a slot aside in every landing buffer of its group at once."""
+        for edge in self.program.edges:
+            if self.program.crosses(edge) and self._crossing(edge) == "Barrier":
+                group = self._offering(edge)
+                earliest = np.min([self.times.promised[name] for name in group], axis=0)
+                self.times.promised |= dict.fromkeys(group, earliest)
 
     def _pass(self, stage: Stage) -> None:
         match stage.kind:
@@ -128,7 +137,8 @@ class TimingModel:
         page = self.program.buffer_by_name[edge.buffer].page
         flits = -(-page.beat_bits // width)
         ready = times.readable[edge.buffer].copy()
-        ready[::tile] = self._after_return(landing, ready[::tile])
+        for other in self._offering(edge):
+            ready[::tile] = self._after_return(other, ready[::tile])
         first_flit = _spaced(ready, flits)
         last_flit = first_flit + flits - 1
         arrives = last_flit + LINK_REGISTER_CYCLES + latency
@@ -136,7 +146,7 @@ class TimingModel:
         times.promised[landing] = first_flit[::tile]
         times.written[landing] = arrives
         self.slot_latency[landing] = latency
-        if self._is_semaphore(edge):
+        if self._crossing(edge) != "Token":
             self.slot_latency[landing] += OFFER_CYCLES
             arrives = np.repeat(arrives[tile - 1 :: tile] + VALID_CYCLES, tile)
         times.readable[landing] = arrives + FIFO_CYCLES
@@ -196,10 +206,19 @@ class TimingModel:
             return min(k.width_bits for k in links), sum(k.latency_cycles for k in links)
         return self.target.link_width_bits, self.target.link_latency_cycles
 
-    def _is_semaphore(self, edge: Edge) -> bool:
-        if edge.handoff is not None:
-            return isinstance(edge.handoff, Semaphore)
-        return self.target.crossing_handoff == "Semaphore"
+    def _crossing(self, edge: Edge) -> str | None:
+        return type(edge.handoff).__name__ if edge.handoff else self.target.crossing_handoff
+
+    def _offering(self, edge: Edge) -> list[str]:
+        """Landing buffers whose slots a page of ``edge`` waits for; all of a barrier's group."""
+        edges = [edge]
+        if self._crossing(edge) == "Barrier":
+            edges = [
+                other
+                for other in self.program.edges
+                if other.handoff == edge.handoff and self.program.crosses(other)
+            ]
+        return [self.program.stage_by_name[e.destination].outs[0] for e in edges]
 
 
 def page_interval(program: Program, target: Target) -> tuple[int, str]:

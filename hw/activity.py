@@ -75,7 +75,7 @@ class ActivityCounters(wiring.Component):
             with m.If(self.start):
                 m.d.sync += self.count(event).eq(0)
                 m.d.sync += self.last(event).eq(0)
-            with m.Elif(getattr(self, event)):
+            with m.Elif(running & ~self.done & getattr(self, event)):
                 m.d.sync += self.count(event).eq(self.count(event) + 1)
                 m.d.sync += self.last(event).eq(now)
         return m

@@ -8,7 +8,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from compiler.ir.edge import Edge, Semaphore
+from compiler.ir.edge import Barrier, Edge, Semaphore
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
 from hw.activity import ActivityCounters
@@ -22,6 +22,9 @@ from hw.recv_unit import RecvUnit
 from hw.semaphore_link import SemaphoreReceiver, SemaphoreTransmitter
 from hw.store_unit import StoreUnit
 from hw.tile_unit import TileUnit
+
+PAGE_GRANULAR = (Semaphore, Barrier)
+"""Hand-offs whose pages cross by ready and valid, store and forward."""
 
 
 class Chip(wiring.Component):
@@ -132,7 +135,7 @@ class Chip(wiring.Component):
             page_beats=buffer.page.beats,
             depth_pages=buffer.depth_pages,
             commits=any(
-                isinstance(edge.handoff, Semaphore) and name == self._landing(edge)
+                isinstance(edge.handoff, PAGE_GRANULAR) and name == self._landing(edge)
                 for edge in self.incoming
             ),
         )
@@ -166,7 +169,7 @@ class Chip(wiring.Component):
         page = self.program.buffer_by_name[edge.buffer].page
         landing = self.program.buffer_by_name[self._landing(edge)]
         assert landing.depth_pages is not None
-        by_semaphore = isinstance(edge.handoff, Semaphore)
+        by_semaphore = isinstance(edge.handoff, PAGE_GRANULAR)
         return (SemaphoreTransmitter if by_semaphore else LinkTransmitter)(
             beat_layout(page),
             page_beats=page.beats,
@@ -177,7 +180,7 @@ class Chip(wiring.Component):
     def _receiver(self, edge: Edge) -> LinkReceiver | SemaphoreReceiver:
         fifo = self.fifos[self._landing(edge)]
         width_bits = link_signature(self.program, edge).width_bits
-        if isinstance(edge.handoff, Semaphore):
+        if isinstance(edge.handoff, PAGE_GRANULAR):
             return SemaphoreReceiver(fifo.beat, width_bits=width_bits, depth_pages=fifo.depth_pages)
         return LinkReceiver(fifo.beat, width_bits=width_bits)
 
@@ -224,7 +227,7 @@ class Chip(wiring.Component):
         connect(m, flipped(getattr(self, receiver_port(edge))), receiver.link)
         connect(m, receiver.o, self.units[edge.destination].i)
         m.d.comb += receiver.page_release.eq(fifo.page_release)
-        if isinstance(edge.handoff, Semaphore):
+        if isinstance(edge.handoff, PAGE_GRANULAR):
             m.d.comb += fifo.commit.eq(receiver.commit)
 
     def _join_outgoing(self, m: Module, edge: Edge) -> None:
@@ -268,6 +271,6 @@ def link_signature(program: Program, edge: Edge) -> CreditLinkSignature | Semaph
     """Signature of the link that carries an edge, seen from the sending chip."""
     assert edge.route, f"edge {edge.name!r} has no route"
     width_bits = program.link_by_name[edge.route[0]].width_bits
-    if isinstance(edge.handoff, Semaphore):
+    if isinstance(edge.handoff, PAGE_GRANULAR):
         return SemaphoreLinkSignature(width_bits)
     return CreditLinkSignature(width_bits)

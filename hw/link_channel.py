@@ -6,6 +6,9 @@ from amaranth.lib.wiring import In, Out
 
 from hw.interfaces import positive
 
+REGISTER_BITS = 8192
+"""Bits of one register, unless a single cycle has more: simulators do not take any width."""
+
 
 class LinkChannel(wiring.Component):
     """Delays a link by a fixed number of cycles in each direction.
@@ -54,8 +57,13 @@ class LinkChannel(wiring.Component):
         return m
 
     def _delay(self, m: Module, name: str, pairs: list) -> None:
-        entering = Cat(source for source, _ in pairs)
+        moving = Cat(source for source, _ in pairs)
         leaving = Cat(destination for _, destination in pairs)
-        in_flight = Signal(len(entering) * self.latency_cycles, name=f"{name}_in_flight")
-        m.d.sync += in_flight.eq(Cat(entering, in_flight)[: len(in_flight)])
-        m.d.comb += leaving.eq(in_flight[-len(entering) :])
+        width = len(moving)
+        cycles_each = max(1, REGISTER_BITS // max(1, width))
+        for first in range(0, self.latency_cycles, cycles_each):
+            cycles = min(cycles_each, self.latency_cycles - first)
+            in_flight = Signal(width * cycles, name=f"{name}_in_flight_{first}")
+            m.d.sync += in_flight.eq(Cat(moving, in_flight)[: len(in_flight)])
+            moving = in_flight[len(in_flight) - width :]
+        m.d.comb += leaving.eq(moving)

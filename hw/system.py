@@ -3,11 +3,14 @@
 from functools import reduce
 from operator import and_
 
-from amaranth.hdl import Module
+from amaranth.hdl import Cat, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect
 
+from compiler.check import require
+from compiler.ir.edge import Barrier, Edge
 from compiler.ir.program import Program
+from hw.barrier import BarrierNetwork
 from hw.chip import Chip, link_signature, receiver_port, sender_port
 from hw.link_channel import LinkChannel
 from hw.names import module_name
@@ -41,6 +44,7 @@ class System(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
+        self.barrier_ends: dict[Barrier, list] = {}
         for chip in self.chips:
             m.submodules[f"c{chip.chip}"] = chip
             m.d.comb += chip.start.eq(self.start)
@@ -55,5 +59,39 @@ class System(wiring.Component):
                 receiver = self.chips[link.destination_chip]
                 m.submodules[module_name(name)] = channel
                 connect(m, getattr(sender, sender_port(edge)), channel.sender)
-                connect(m, channel.receiver, getattr(receiver, receiver_port(edge)))
+                self._join_receiver(m, edge, channel, getattr(receiver, receiver_port(edge)))
+        for handoff in {edge.handoff: None for edge in self.program.edges}:
+            if isinstance(handoff, Barrier):
+                self._join_barrier(m, handoff)
         return m
+
+    def _join_receiver(self, m: Module, edge: Edge, channel: LinkChannel, port) -> None:
+        """Join a channel to its receiver; at a barrier, ``ready`` goes by way of the group."""
+        if not isinstance(edge.handoff, Barrier):
+            connect(m, channel.receiver, port)
+            return
+        connect(m, channel.receiver.flit, port.flit)
+        m.d.comb += port.valid.eq(channel.receiver.valid)
+        self.barrier_ends.setdefault(edge.handoff, []).append((edge, port, channel.receiver))
+
+    def _join_barrier(self, m: Module, handoff: Barrier) -> None:
+        ends = self.barrier_ends[handoff]
+        landings = [self.program.stage_by_name[edge.destination].outs[0] for edge, _, _ in ends]
+        depths = [self.program.buffer_by_name[name].depth_pages or 0 for name in landings]
+        network = BarrierNetwork(receivers=len(ends), depth_pages=max(depths))
+        m.submodules[f"barrier_{handoff.group}"] = network
+        m.d.comb += network.ready.eq(Cat(port.ready for _, port, _ in ends))
+        for _, _, receiver in ends:
+            m.d.comb += receiver.ready.eq(network.go)
+
+
+def elaborate(program: Program) -> System:
+    """The system of a program that stands up to its obligations.
+
+    Raises
+    ------
+    UncertifiedProgramError
+        If the program carries no certificate, or does not meet every obligation.
+    """
+    require(program)
+    return System(program)

@@ -5,6 +5,8 @@ import sys
 import click
 
 from compiler.errors import ShardwrightError
+from shardwright.commands.check import check
+from shardwright.commands.compile import compile_command
 from shardwright.commands.run import run
 from shardwright.commands.show import show
 
@@ -26,5 +28,7 @@ def main() -> None:
     """Compile a matrix product over many chips, and run it on the hardware that it describes."""
 
 
+main.add_command(check)
+main.add_command(compile_command)
 main.add_command(run)
 main.add_command(show)

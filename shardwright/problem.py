@@ -15,6 +15,9 @@ from compiler.pipeline import compile, shard
 from compiler.workload import MatmulSpec
 from sim.operands import check_inner, matrix, random_operands, read_matrix
 
+LINK_LIMIT = 8192
+"""Most bits and most cycles of a link: far above any that exists, and what a simulator takes."""
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -27,13 +30,16 @@ class Problem:
 
 def problem_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options that state a product and the machine that it runs on."""
-    positive = click.IntRange(min=1)
+    positive, natural = click.IntRange(min=1), click.IntRange(min=0)
+    link_extent = click.IntRange(1, LINK_LIMIT)
     options = [
         click.argument("operands", nargs=-1, metavar="[A.npy B.npy]", type=click.Path()),
-        click.option("--m", type=click.IntRange(min=0), help="Rows of A and C."),
-        click.option("--n", type=click.IntRange(min=0), help="Columns of B and C."),
-        click.option("--k", type=click.IntRange(min=0), help="Contraction axis."),
-        click.option("--seed", type=int, default=0, help="Seed of random operands.  [default: 0]"),
+        click.option("--m", type=natural, help="Rows of A and C."),
+        click.option("--n", type=natural, help="Columns of B and C."),
+        click.option("--k", type=natural, help="Contraction axis."),
+        click.option(
+            "--seed", type=natural, default=0, help="Seed of random operands.  [default: 0]"
+        ),
         click.option("--chips", type=positive, default=1, help="Chips to split k over."),
         click.option("--tile", type=positive, help="Edge of a tile.  [default: the target's]"),
         click.option(
@@ -48,10 +54,13 @@ def problem_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help=f"Machine: {', '.join(targets.names())}.  [default: token-mesh]",
         ),
         click.option(
-            "--link-width", type=positive, metavar="BITS", help="Bits per cycle of a link."
+            "--link-width", type=link_extent, metavar="BITS", help="Bits per cycle of a link."
         ),
         click.option(
-            "--link-latency", type=positive, metavar="CYCLES", help="Cycles on the way, each way."
+            "--link-latency",
+            type=link_extent,
+            metavar="CYCLES",
+            help="Cycles on the way, each way.",
         ),
         click.option(
             "--pad-k", is_flag=True, help="Pad k with zeros where it does not divide over chips."
@@ -86,8 +95,13 @@ def state_problem(
     click.UsageError
         If the options contradict each other.
     """
-    a, b = _operands(operands, (m, n, k), seed)
-    spec = MatmulSpec(m=a.shape[0], n=b.shape[1], k=a.shape[1])
+    files = _read_operands(operands, (m, n, k)) if operands else None
+    if files:
+        spec = MatmulSpec(m=files[0].shape[0], n=files[1].shape[1], k=files[0].shape[1])
+    elif m is None or n is None or k is None:
+        raise click.UsageError("give A.npy and B.npy, or --m, --n and --k for random operands")
+    else:
+        spec = MatmulSpec(m, n, k)
     changes = {
         "tile": tile,
         "link_width_bits": link_width,
@@ -98,19 +112,14 @@ def state_problem(
         spec = spec.padded_k(chips * machine.tile)
         if spec.k_pad:
             click.echo(f"note: k padded from {spec.k} to {spec.k_total} with zeros", err=True)
-    plan = ShardPlan(chips, reduce)
-    return Problem(a, b, shard(compile(spec, machine), plan, machine))
+    program = shard(compile(spec, machine), ShardPlan(chips, reduce), machine)
+    a, b = files or random_operands(spec.m, spec.n, spec.k, seed)
+    return Problem(a, b, program)
 
 
-def _operands(
-    paths: tuple[str, ...], extents: tuple[int | None, ...], seed: int
+def _read_operands(
+    paths: tuple[str, ...], extents: tuple[int | None, ...]
 ) -> tuple[np.ndarray, np.ndarray]:
-    if not paths:
-        if None in extents:
-            raise click.UsageError("give A.npy and B.npy, or --m, --n and --k for random operands")
-        m, n, k = (extent or 0 for extent in extents)
-        MatmulSpec(m, n, k)
-        return random_operands(m, n, k, seed)
     if len(paths) != 2:
         raise click.UsageError(f"give two operand files, A.npy and B.npy, not {len(paths)}")
     a, b = (matrix(read_matrix(path), Path(path).name) for path in paths)

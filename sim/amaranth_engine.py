@@ -1,23 +1,25 @@
 """Runs a program on Amaranth's simulator, cycle by cycle."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from amaranth.sim import Simulator
 
-from compiler.ir.edge import Semaphore
 from compiler.ir.program import Program
-from hw.chip import Chip, sender_port
+from hw.chip import PAGE_GRANULAR, Chip, sender_port
 from hw.names import local_name
 from hw.system import System
 from sim.errors import SimulationHangError
 from sim.hang import waiting_stages
 from sim.result import ChipActivity, LinkActivity
+from sim.waves import written_waves
 
 CLOCK_PERIOD_SECONDS = 1e-8
 TIMELINE_SPANS = 48
+"""Spans of a run that takes as long as predicted, at most."""
 
 Progress = Callable[[int], None]
 
@@ -46,6 +48,7 @@ class AmaranthEngine:
         self.system = System(program)
         self.simulator = Simulator(self.system)
         self.simulator.add_clock(CLOCK_PERIOD_SECONDS)
+        self._job: Callable[[Any], Awaitable[None]] | None = None
 
     def run(
         self,
@@ -76,7 +79,7 @@ class AmaranthEngine:
         outcome = EngineRun(0, {})
         spans: list[dict[int, int]] = []
 
-        async def testbench(ctx):
+        async def job(ctx):
             for chip in self.system.chips:
                 for name, memory in chip.memories.items():
                     for row, word in enumerate(contents.get(name, ())):
@@ -86,7 +89,8 @@ class AmaranthEngine:
             ctx.set(self.system.start, 1)
             await ctx.tick()
             ctx.set(self.system.start, 0)
-            span = max(1, max_cycles // 2 // TIMELINE_SPANS)
+            assert self.program.schedule is not None
+            span = -(-self.program.schedule.cycles // TIMELINE_SPANS)
             cycles = 0
             while not ctx.get(self.system.done):
                 if cycles >= max_cycles:
@@ -102,12 +106,23 @@ class AmaranthEngine:
             outcome.cycles = cycles
             self._collect(ctx, outcome, spans, span)
 
-        self.simulator.reset()
-        self.simulator.add_testbench(testbench)
-        opened = self.simulator.write_vcd(str(waves)) if waves else nullcontext()
-        with opened:
+        self._prepare(job)
+        with written_waves(self.simulator, waves) if waves is not None else nullcontext():
             self.simulator.run()
         return outcome
+
+    def _prepare(self, job: Callable[[Any], Awaitable[None]]) -> None:
+        """Set what the only testbench does: the simulator keeps its testbenches when it resets."""
+
+        async def testbench(ctx):
+            assert self._job is not None
+            await self._job(ctx)
+
+        if self._job is None:
+            self.simulator.add_testbench(testbench)
+        else:
+            self.simulator.reset()
+        self._job = job
 
     def _settling_cycles(self) -> int:
         """Cycles after reset until every page slot has been offered across semaphore links."""
@@ -115,7 +130,7 @@ class AmaranthEngine:
             (
                 (self.program.buffer_by_name[landing].depth_pages or 0) + link.latency_cycles + 1
                 for edge in self.program.edges
-                if isinstance(edge.handoff, Semaphore)
+                if isinstance(edge.handoff, PAGE_GRANULAR)
                 for link in (self.program.link_by_name[name] for name in edge.route or ())
                 for landing in self.program.stage_by_name[edge.destination].outs
             ),

@@ -17,13 +17,12 @@ def check_writable(path: str | Path) -> None:
     OutputFileError
         If it cannot.
     """
-    path = Path(path)
-    if path.is_dir():
-        raise OutputFileError(path=str(path), why="it is a folder")
-    if not path.parent.is_dir():
-        raise OutputFileError(path=str(path), why=f"there is no folder {str(path.parent)!r}")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise OutputFileError(path=str(path), why="permission denied")
+    try:
+        why = _obstacle(_place(path))
+    except OSError as error:
+        why = error.strerror or str(error)
+    if why:
+        raise OutputFileError(path=str(path), why=why)
 
 
 def write_whole(path: str | Path, write: Callable[[BinaryIO], None]) -> None:
@@ -34,19 +33,38 @@ def write_whole(path: str | Path, write: Callable[[BinaryIO], None]) -> None:
     OutputFileError
         If the file cannot be written.
     """
-    path = Path(path)
     check_writable(path)
+    place = _place(path)
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        handle, temporary = tempfile.mkstemp(dir=place.parent, prefix=".shardwright.")
         try:
             with os.fdopen(handle, "wb") as file:
                 write(file)
             umask = os.umask(0)
             os.umask(umask)
             os.chmod(temporary, 0o666 & ~umask)
-            os.replace(temporary, path)
+            os.replace(temporary, place)
         except BaseException:
             os.unlink(temporary)
             raise
     except OSError as error:
         raise OutputFileError(path=str(path), why=error.strerror or str(error)) from error
+
+
+def _place(path: str | Path) -> Path:
+    """Where a file of that name lies: at the end of a symbolic link, not in its stead."""
+    return Path(os.path.realpath(path)) if os.path.islink(path) else Path(path)
+
+
+def _obstacle(place: Path) -> str | None:
+    """Why no file can be put there, if none can."""
+    if place.is_dir():
+        return "it is a folder"
+    if not place.parent.is_dir():
+        return f"there is no folder {str(place.parent)!r}"
+    if place.exists() and not place.is_file():
+        return "it is no regular file"
+    needed = (place, place.parent) if place.exists() else (place.parent,)
+    if not all(os.access(name, os.W_OK) for name in needed):
+        return "permission denied"
+    return None

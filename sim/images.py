@@ -22,10 +22,25 @@ def words(array: np.ndarray, tensor: Tensor, *, by_columns: bool) -> list[int]:
 
 
 def matrix_of(memory: list[int], tensor: Tensor) -> np.ndarray:
-    """The matrix that the words of an output memory hold, without the padding of edge tiles."""
+    """The int32 matrix that the words of an output memory hold, without the padding of edge tiles.
+
+    Lanes may have any width of up to 32 bits.
+    """
     tile = tensor.tile
-    dtype = np.dtype(f"<i{tensor.dtype.bits // 8}")
-    raw = b"".join(word.to_bytes(tile * dtype.itemsize, "little") for word in memory)
-    tiles = np.frombuffer(raw, dtype).reshape(tensor.row_tiles, tensor.col_tiles, tile, tile)
+    lanes = _lanes(memory, tile, tensor.dtype.bits)
+    tiles = lanes.reshape(tensor.row_tiles, tensor.col_tiles, tile, tile)
     padded = tiles.transpose(0, 2, 1, 3).reshape(tensor.row_tiles * tile, tensor.col_tiles * tile)
-    return np.ascontiguousarray(padded[: tensor.rows, : tensor.cols], dtype=dtype.newbyteorder("="))
+    return np.ascontiguousarray(padded[: tensor.rows, : tensor.cols], dtype=np.int32)
+
+
+def _lanes(memory: list[int], count: int, bits: int) -> np.ndarray:
+    """The ``count`` lanes of ``bits`` bits of every word, in two's complement."""
+    word_bytes = -(-count * bits // 8)
+    raw = b"".join(word.to_bytes(word_bytes, "little") for word in memory)
+    if bits in (8, 16, 32):
+        return np.frombuffer(raw, f"<i{bits // 8}")
+    stored = np.frombuffer(raw, np.uint8).reshape(-1, word_bytes)
+    digits = np.unpackbits(stored, axis=1, count=count * bits, bitorder="little")
+    weights = 1 << np.arange(bits)
+    weights[-1] *= -1
+    return digits.reshape(-1, bits) @ weights

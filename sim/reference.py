@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from compiler.ir.body import Add, Body, Literal, Max, Operand
+
 
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """``a . b`` of two int8 matrices, summed in 64 bits and returned as int32.
@@ -11,8 +13,35 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     OverflowError
         If an element does not fit into int32, so that there is no int32 answer.
     """
-    exact = a.astype(np.int64) @ b.astype(np.int64)
+    return _as_int32(a.astype(np.int64) @ b.astype(np.int64), "product")
+
+
+def mapped(product: np.ndarray, body: Body) -> np.ndarray:
+    """``body`` applied to each element of a product, in 64 bits and returned as int32.
+
+    Raises
+    ------
+    OverflowError
+        If an element does not fit into int32, so that there is no int32 answer.
+    """
+    wide = product.astype(np.int64)
+
+    def value(of: Body) -> np.ndarray:
+        match of:
+            case Operand():
+                return wide
+            case Literal(constant):
+                return np.full_like(wide, constant)
+            case Add(left, right):
+                return value(left) + value(right)
+            case Max(left, right):
+                return np.maximum(value(left), value(right))
+
+    return _as_int32(value(body), "mapped product")
+
+
+def _as_int32(exact: np.ndarray, what: str) -> np.ndarray:
     bounds = np.iinfo(np.int32)
     if exact.size and (exact.min() < bounds.min or exact.max() > bounds.max):
-        raise OverflowError("the product leaves int32")
+        raise OverflowError(f"the {what} leaves int32")
     return exact.astype(np.int32)

@@ -60,13 +60,16 @@ def simulate(
         progress=progress,
         waves=waves,
     )
+    expected = reference.product(
+        assembled(program, contents, claim.left), assembled(program, contents, claim.right)
+    )
+    if claim.map is not None:
+        expected = reference.mapped(expected, claim.map)
     (output,) = (stage.kind.tensor for stage in program.stages if isinstance(stage.kind, Store))
     return RunResult(
         program=program,
         c=matrix_of(run.memories[output], program.tensor_by_name[output]),
-        reference=reference.product(
-            assembled(program, contents, claim.left), assembled(program, contents, claim.right)
-        ),
+        reference=expected,
         cycles=run.cycles,
         links=tuple(run.links),
         chips=tuple(run.chips),

@@ -15,15 +15,19 @@ OPERAND_PAGES = 2
 def choose_depths(program: Program, target: Target) -> Program:
     """Give each buffer without a depth the least one that keeps the steady state at full rate.
 
-    In the steady state every page does what the first page did, one page interval later. So one
-    page is timed with unbounded buffers; a slot that is busy for ``t`` cycles, from the moment it
-    is promised to the moment its return is known, is needed ``ceil(t / interval)`` times, and never
-    more often than there are pages.
+    In the steady state every page does what the page before it did, one page interval later. So a
+    few pages are timed with unbounded buffers, as many as the longest fold can hold, and the last
+    of them is looked at; a slot that is busy for ``t`` cycles, from the moment it is promised to
+    the moment its return is known, is needed ``ceil(t / interval)`` times, and never more often
+    than there are pages.
     """
     interval, _ = page_interval(program, target)
     unbounded = tuple(replace(buffer, depth_pages=None) for buffer in program.buffers)
     model = TimingModel(
-        replace(program, buffers=unbounded), pages=1, target=target, interval=interval
+        replace(program, buffers=unbounded),
+        pages=max(1, *(len(stage.ins) for stage in program.stages)),
+        target=target,
+        interval=interval,
     )
     times = model.solve()
     loaded = {
@@ -35,7 +39,7 @@ def choose_depths(program: Program, target: Target) -> Program:
     def depth(buffer: Buffer) -> int:
         if buffer.name in loaded:
             return OPERAND_PAGES
-        busy = int(times.returned[buffer.name][0] - times.promised[buffer.name][0])
+        busy = int(times.returned[buffer.name][-1] - times.promised[buffer.name][-1])
         return min(max(1, -(-busy // interval)), results)
 
     return replace(

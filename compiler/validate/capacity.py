@@ -128,6 +128,12 @@ def _allocations(program: Program, target: Target) -> None:
             f"{owner!r} on chip {chip} "
             + ("has no place in memory" if (owner, chip) in sizes else "has a place, but is not"),
         )
+    if len(program.memory) > len(mapped):
+        places = Counter((place.owner, place.chip) for place in program.memory)
+        (owner, chip), count = max(places.items(), key=lambda item: item[1])
+        raise ValidationError(
+            "MemoryMap", owner, f"{owner!r} on chip {chip} has {count} places in memory"
+        )
     ends: dict[int, tuple[int, str]] = {}
     for place in sorted(program.memory, key=lambda place: (place.chip, place.address)):
         end, before = ends.get(place.chip, (0, ""))

@@ -27,11 +27,12 @@ def run(waves: str | None, output: str | None, as_json: bool, **options) -> None
 
     Without files, makes seeded random operands of --m, --n and --k.
     """
-    for path in filter(None, (waves, output)):
-        check_writable(path)
+    for path in (waves, output):
+        if path is not None:
+            check_writable(path)
     problem = state_problem(**options)
     result = _simulate(problem, waves, shown=not as_json and sys.stderr.isatty())
-    if output:
+    if output is not None:
         write_whole(output, lambda file: np.save(file, result.c))
     if as_json:
         click.echo(json.dumps(_record(result, options), indent=2))

@@ -1,0 +1,111 @@
+"""The memory of a tensor, shared by the stage that uses it and the host."""
+
+from amaranth.hdl import Module
+from amaranth.lib import data, wiring
+from amaranth.lib.memory import Memory, MemoryData, ReadPort, WritePort
+from amaranth.lib.wiring import In, connect, flipped
+
+from hw.interfaces import lane_layout, positive
+
+
+class OperandMemory(wiring.Component):
+    """Memory of an operand: a load reads it in a run, the host reads and writes it otherwise.
+
+    One write port and one synchronous read port, whose address comes from the load or, outside of a
+    run, from the host.
+
+    Parameters
+    ----------
+    beat : :class:`data.ArrayLayout`
+        Layout of one word.
+    depth_words : :class:`int`
+        Words in the memory.
+
+    Members
+    -------
+    running : ``In(1)``
+        Whether the load owns the read port.
+    load : ``In(ReadPort.Signature(...))``
+        Read port of the load.
+    host_read : ``In(ReadPort.Signature(...))``
+        Read port of the host. Reads nothing during a run.
+    host_write : ``In(WritePort.Signature(...))``
+        Write port of the host, with an enable for each lane.
+    """
+
+    def __init__(self, beat: data.ArrayLayout, *, depth_words: int):
+        self.beat = lane_layout(beat, "Beat")
+        self.depth_words = positive(depth_words, "Depth in words")
+        self.memory = Memory(shape=beat, depth=depth_words, init=[])
+        width = (depth_words - 1).bit_length()
+        super().__init__(
+            {
+                "running": In(1),
+                "load": In(ReadPort.Signature(addr_width=width, shape=beat)),
+                "host_read": In(ReadPort.Signature(addr_width=width, shape=beat)),
+                "host_write": In(WritePort.Signature(addr_width=width, shape=beat, granularity=1)),
+            }
+        )
+
+    @property
+    def data(self) -> MemoryData:
+        """The words themselves, for a simulator."""
+        return self.memory.data
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        m.submodules.memory = self.memory
+        read = self.memory.read_port()
+        connect(m, flipped(self.host_write), self.memory.write_port(granularity=1))
+        with m.If(self.running):
+            m.d.comb += read.addr.eq(self.load.addr)
+            m.d.comb += read.en.eq(self.load.en)
+        with m.Else():
+            m.d.comb += read.addr.eq(self.host_read.addr)
+            m.d.comb += read.en.eq(self.host_read.en)
+        m.d.comb += self.load.data.eq(read.data)
+        m.d.comb += self.host_read.data.eq(read.data)
+        return m
+
+
+class ResultMemory(wiring.Component):
+    """Memory of an output: a store writes it, the host reads it.
+
+    Parameters
+    ----------
+    beat : :class:`data.ArrayLayout`
+        Layout of one word.
+    depth_words : :class:`int`
+        Words in the memory.
+
+    Members
+    -------
+    store : ``In(WritePort.Signature(...))``
+        Write port of the store.
+    host_read : ``In(ReadPort.Signature(...))``
+        Read port of the host.
+    """
+
+    def __init__(self, beat: data.ArrayLayout, *, depth_words: int):
+        self.beat = lane_layout(beat, "Beat")
+        self.depth_words = positive(depth_words, "Depth in words")
+        self.memory = Memory(shape=beat, depth=depth_words, init=[])
+        width = (depth_words - 1).bit_length()
+        super().__init__(
+            {
+                "store": In(WritePort.Signature(addr_width=width, shape=beat)),
+                "host_read": In(ReadPort.Signature(addr_width=width, shape=beat)),
+            }
+        )
+
+    @property
+    def data(self) -> MemoryData:
+        """The words themselves, for a simulator."""
+        return self.memory.data
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        m.submodules.memory = self.memory
+        connect(m, flipped(self.store), self.memory.write_port())
+        connect(m, flipped(self.host_read), self.memory.read_port())
+        return m

@@ -1,0 +1,32 @@
+"""``shardwright compile``: a certified program as a file."""
+
+
+import click
+
+from shardwright.problem import problem_options, state_problem
+from shardwright.programs import write_program
+from sim.certificate_report import certificate_lines
+from sim.files import check_writable
+
+
+@click.command("compile")
+@problem_options
+@click.option(
+    "-o",
+    "--output",
+    metavar="PROGRAM.json",
+    type=click.Path(),
+    required=True,
+    help="Where to write the certified program.",
+)
+def compile_command(output: str, **options) -> None:
+    """Compile a product and write the placed program with its certificate as JSON.
+
+    Takes what `run` takes. Operand files give the shape; their values stay outside of the program.
+    """
+    check_writable(output)
+    program = state_problem(**options).program
+    write_program(output, program)
+    assert program.certificate is not None
+    for line in certificate_lines(program.certificate):
+        click.echo(line)
