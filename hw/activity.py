@@ -25,6 +25,8 @@ class ActivityCounters(wiring.Component):
         Asserted for one cycle when a run begins; that cycle is number 0.
     done : ``In(1)``
         Whether the run has ended.
+    running : ``Out(1)``
+        Whether a run is under way.
     cycles : ``Out(32)``
         Number of the last cycle of the run, or of the cycle before this one.
     <event> : ``In(1)``
@@ -44,7 +46,7 @@ class ActivityCounters(wiring.Component):
         self.events = tuple(events)
         if len(set(self.events)) != len(self.events):
             raise ValueError(f"Events must have distinct names, not {self.events!r}")
-        members = {"start": In(1), "done": In(1), "cycles": Out(COUNT_BITS)}
+        members = {"start": In(1), "done": In(1), "running": Out(1), "cycles": Out(COUNT_BITS)}
         for event in self.events:
             members[event] = In(1)
             members[f"{event}_count"] = Out(COUNT_BITS)
@@ -63,19 +65,18 @@ class ActivityCounters(wiring.Component):
         m = Module()
         now = Signal(COUNT_BITS)
         m.d.comb += now.eq(self.cycles + 1)
-        running = Signal()
         with m.If(self.start):
-            m.d.sync += running.eq(1)
+            m.d.sync += self.running.eq(1)
             m.d.sync += self.cycles.eq(0)
-        with m.Elif(running & self.done):
-            m.d.sync += running.eq(0)
-        with m.Elif(running):
+        with m.Elif(self.running & self.done):
+            m.d.sync += self.running.eq(0)
+        with m.Elif(self.running):
             m.d.sync += self.cycles.eq(now)
         for event in self.events:
             with m.If(self.start):
                 m.d.sync += self.count(event).eq(0)
                 m.d.sync += self.last(event).eq(0)
-            with m.Elif(running & ~self.done & getattr(self, event)):
+            with m.Elif(self.running & ~self.done & getattr(self, event)):
                 m.d.sync += self.count(event).eq(self.count(event) + 1)
                 m.d.sync += self.last(event).eq(now)
         return m

@@ -1,26 +1,30 @@
 """A chip: every stage and buffer of one chip coordinate, and the ends of its links."""
 
 from functools import reduce
-from operator import and_
+from operator import and_, or_
 
-from amaranth.hdl import Assert, Const, Module
+from amaranth.hdl import Assert, Const, Module, Signal
 from amaranth.lib import data, wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from compiler.ir.edge import Barrier, Edge, Semaphore
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
+from compiler.ir.tensor import Tensor, TensorRole
 from hw.activity import ActivityCounters
+from hw.axi_lite import AxiLiteSignature
 from hw.fold_unit import FoldUnit
+from hw.host_port import HostPort
 from hw.interfaces import CreditLinkSignature, SemaphoreLinkSignature, beat_layout, element_shape
 from hw.link import LinkReceiver, LinkTransmitter
 from hw.load_unit import LoadUnit
 from hw.names import local_name
 from hw.page_fifo import PageFifo
 from hw.recv_unit import RecvUnit
+from hw.register_map import register_map
 from hw.semaphore_link import SemaphoreReceiver, SemaphoreTransmitter
 from hw.store_unit import StoreUnit
+from hw.tensor_memory import OperandMemory, ResultMemory
 from hw.tile_unit import TileUnit
 
 PAGE_GRANULAR = (Semaphore, Barrier)
@@ -38,9 +42,16 @@ class Chip(wiring.Component):
         A finished program.
     chip : :class:`int`
         Coordinate of the chip.
+    host : :class:`bool`
+        Whether the chip has a host port. Without one it has neither ``host`` nor ``coordinate``,
+        and does not count the waits of its stages; in all else it is the same.
 
     Members
     -------
+    host : ``In(AxiLiteSignature(...))``
+        Registers and memories; see :mod:`hw.register_map`.
+    coordinate : ``In(16)``
+        Coordinate of the chip, which the host can read.
     start : ``In(1)``
         Asserted for one cycle to begin a run.
     done : ``Out(1)``
@@ -61,30 +72,39 @@ class Chip(wiring.Component):
         ``<port>_busy`` and ``<port>_stalled``.
     """
 
-    def __init__(self, program: Program, chip: int):
+    def __init__(self, program: Program, chip: int, *, host: bool = False):
         self.program = program
         self.chip = chip
+        self.has_host = bool(host)
         self.stages = [s for s in program.stages if s.site is not None and s.site.chip == chip]
         here = {stage.name for stage in self.stages}
         crossing = [edge for edge in program.edges if program.crosses(edge)]
         self.outgoing = [edge for edge in crossing if edge.source in here]
         self.incoming = [edge for edge in crossing if edge.destination in here]
+        tensors = [tensor for tensor in program.tensors if tensor.chip == chip]
+        self.beats = {local_name(tensor.name): _memory_beat(tensor) for tensor in tensors}
+        self.activity = ActivityCounters(self._events())
+        counters = [f"{event}_count" for event in self.activity.events]
+        counters += [f"{local_name(stage.name)}_active_last" for stage in self.products]
+        self.register_map = register_map(program, chip, tuple(counters))
+        host_ports = {
+            "coordinate": In(16),
+            "host": In(AxiLiteSignature(self.register_map.address_bits)),
+        }
         super().__init__(
             {
                 "start": In(1),
                 "done": Out(1),
+                **(host_ports if host else {}),
                 **{sender_port(e): Out(link_signature(program, e)) for e in self.outgoing},
                 **{receiver_port(e): In(link_signature(program, e)) for e in self.incoming},
             }
         )
         self.memories = {
-            tensor.name: Memory(
-                shape=data.ArrayLayout(element_shape(tensor.dtype), tensor.tile),
-                depth=tensor.page_count * tensor.tile,
-                init=[],
+            tensor.name: (OperandMemory if tensor.role is TensorRole.INPUT else ResultMemory)(
+                _memory_beat(tensor), depth_words=tensor.page_count * tensor.tile
             )
-            for tensor in program.tensors
-            if tensor.chip == chip
+            for tensor in tensors
         }
         self.fifos = {
             buffer.name: self._fifo(buffer.name)
@@ -93,16 +113,18 @@ class Chip(wiring.Component):
         }
         self.units = {stage.name: self._unit(stage) for stage in self.stages}
         self.transmitters = {edge.name: self._transmitter(edge) for edge in self.outgoing}
-        self.activity = ActivityCounters(
-            [
-                *(f"{local_name(s.name)}_active" for s in self.products),
-                *(
-                    f"{sender_port(edge)}_{event}"
-                    for edge in self.outgoing
-                    for event in ("beats", "busy", "stalled")
-                ),
-            ]
-        )
+
+    def _events(self) -> list[str]:
+        """What the chip counts: work of its products, waits of its stages, traffic of its links."""
+        return [
+            *(f"{local_name(stage.name)}_active" for stage in self.products),
+            *(f"{local_name(stage.name)}_stalled" for stage in self.stages if self.has_host),
+            *(
+                f"{sender_port(edge)}_{event}"
+                for edge in self.outgoing
+                for event in ("beats", "busy", "stalled")
+            ),
+        ]
 
     @property
     def products(self) -> list[Stage]:
@@ -111,6 +133,7 @@ class Chip(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
+        self.starts = Signal()
         for name, memory in self.memories.items():
             m.submodules[f"memory_{local_name(name)}"] = memory
         for name, fifo in self.fifos.items():
@@ -123,6 +146,13 @@ class Chip(wiring.Component):
         for edge in self.outgoing:
             self._join_outgoing(m, edge)
         self._join_activity(m)
+        if self.has_host:
+            self._join_host(m)
+        else:
+            m.d.comb += self.starts.eq(self.start)
+            for memory in self.memories.values():
+                if isinstance(memory, OperandMemory):
+                    m.d.comb += memory.running.eq(1)
         return m
 
     # --- Components, one for each thing of the program ------------------------------------------
@@ -150,7 +180,7 @@ class Chip(wiring.Component):
                     beat_layout(page),
                     walk=walk,
                     page_beats=page.beats,
-                    depth_words=self.memories[tensor].depth,
+                    depth_words=self.memories[tensor].depth_words,
                 )
             case MatmulTiles(block_count):
                 (result,) = stage.outs
@@ -196,12 +226,12 @@ class Chip(wiring.Component):
         ins = [self.fifos[name] for name in stage.ins]
         match stage.kind:
             case Load(tensor):
-                m.d.comb += unit.start.eq(self.start)
-                connect(m, unit.memory, self.memories[tensor].read_port())
+                m.d.comb += unit.start.eq(self.starts)
+                connect(m, unit.memory, self.memories[tensor].load)
                 connect(m, unit.o, self.fifos[stage.outs[0]].i)
             case Store(tensor):
-                m.d.comb += unit.start.eq(self.start)
-                connect(m, unit.memory, self.memories[tensor].write_port())
+                m.d.comb += unit.start.eq(self.starts)
+                connect(m, unit.memory, self.memories[tensor].store)
                 connect(m, ins[0].o, unit.i)
             case MatmulTiles():
                 connect(m, ins[0].o, unit.a)
@@ -253,8 +283,43 @@ class Chip(wiring.Component):
             m.d.comb += getattr(activity, f"{port}_stalled").eq(transmitter.stalled)
             done.append(activity.count(f"{port}_beats") == beats)
         m.d.comb += self.done.eq(reduce(and_, done, Const(1)))
-        m.d.comb += activity.start.eq(self.start)
+        for stage in self.stages if self.has_host else ():
+            streams = _streams(stage, self.units[stage.name])
+            m.d.comb += getattr(activity, f"{local_name(stage.name)}_stalled").eq(
+                reduce(or_, (stream.valid & ~stream.ready for stream in streams))
+            )
+        m.d.comb += activity.start.eq(self.starts)
         m.d.comb += activity.done.eq(self.done)
+
+    def _join_host(self, m: Module) -> None:
+        """Join the host port to the state, the counters and the memories of the chip."""
+        m.submodules.host_port = host = HostPort(self.register_map, self.beats)
+        connect(m, flipped(self.host), host.bus)
+        m.d.comb += self.starts.eq(self.start | host.start)
+        m.d.comb += host.running.eq(self.activity.running)
+        m.d.comb += host.done.eq(self.done)
+        m.d.comb += host.coordinate.eq(self.coordinate)
+        m.d.comb += host.cycles.eq(self.activity.cycles)
+        for counter in host.counters:
+            if counter != "cycles":
+                m.d.comb += getattr(host, counter).eq(getattr(self.activity, counter))
+        for name, memory in self.memories.items():
+            connect(m, getattr(host, f"read_{local_name(name)}"), memory.host_read)
+            if isinstance(memory, OperandMemory):
+                connect(m, getattr(host, f"write_{local_name(name)}"), memory.host_write)
+                m.d.comb += memory.running.eq(self.activity.running | self.starts)
+        faults = [
+            fifo.i.valid & ~fifo.i.ready
+            for name, fifo in self.fifos.items()
+            if name in self._unstoppable()
+        ]
+        with m.If(reduce(or_, faults)):
+            m.d.sync += host.fault.eq(1)
+
+    def _unstoppable(self) -> set[str]:
+        """Buffers whose writers do not wait: what comes without room is lost, which is a fault."""
+        kinds = (MatmulTiles, Recv)
+        return {out for s in self.stages if isinstance(s.kind, kinds) for out in s.outs}
 
 
 def sender_port(edge: Edge) -> str:
@@ -274,3 +339,21 @@ def link_signature(program: Program, edge: Edge) -> CreditLinkSignature | Semaph
     if isinstance(edge.handoff, PAGE_GRANULAR):
         return SemaphoreLinkSignature(width_bits)
     return CreditLinkSignature(width_bits)
+
+
+def _memory_beat(tensor: Tensor) -> data.ArrayLayout:
+    """Layout of a word of a tensor's memory."""
+    return data.ArrayLayout(element_shape(tensor.dtype), tensor.tile)
+
+
+def _streams(stage: Stage, unit) -> tuple:
+    """The streams of a stage on which a beat may have to wait."""
+    match stage.kind:
+        case Load() | Recv():
+            return (unit.o,)
+        case Store():
+            return (unit.i,)
+        case MatmulTiles():
+            return (unit.a, unit.b)
+        case Fold() | Map():
+            return (*unit.i, unit.o)

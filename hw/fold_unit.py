@@ -7,7 +7,7 @@ from amaranth.hdl import Cat, Const, Module, Mux
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from compiler.ir.body import Add, Body, Literal, Max, Operand, operands_of
+from compiler.ir.body import Add, Body, Literal, Max, Operand, is_operation, operands_of
 from hw.interfaces import lane_layout
 
 
@@ -39,14 +39,15 @@ class FoldUnit(wiring.Component):
     :exc:`TypeError`
         If ``beat`` is not an array layout.
     :exc:`ValueError`
-        If the body is a bare operand, leaves out an operand or uses one twice.
+        If the body is no operation, has one of literals alone, leaves out an operand or uses one
+        twice.
     """
 
     def __init__(self, beat: data.ArrayLayout, *, body: Body):
         self.beat = lane_layout(beat, "Beat")
         self.body = body
         used = sorted(operands_of(body))
-        if used != list(range(len(used))) or isinstance(body, Operand):
+        if used != list(range(len(used))) or not is_operation(body):
             raise ValueError(
                 f"Body must combine each operand from 0 up exactly once, not be {body}"
             )

@@ -23,6 +23,8 @@ class System(wiring.Component):
     ----------
     program : :class:`Program`
         A finished program.
+    host : :class:`bool`
+        Whether the chips have host ports.
 
     Members
     -------
@@ -37,9 +39,9 @@ class System(wiring.Component):
         The chips by coordinate.
     """
 
-    def __init__(self, program: Program):
+    def __init__(self, program: Program, *, host: bool = False):
         self.program = program
-        self.chips = tuple(Chip(program, chip) for chip in range(program.chip_count))
+        self.chips = tuple(Chip(program, chip, host=host) for chip in range(program.chip_count))
         super().__init__({"start": In(1), "done": Out(1)})
 
     def elaborate(self, platform) -> Module:

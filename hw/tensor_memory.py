@@ -3,7 +3,7 @@
 from amaranth.hdl import Module
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory, MemoryData, ReadPort, WritePort
-from amaranth.lib.wiring import In, connect, flipped
+from amaranth.lib.wiring import In, Out, connect, flipped
 
 from hw.interfaces import lane_layout, positive
 
@@ -25,11 +25,11 @@ class OperandMemory(wiring.Component):
     -------
     running : ``In(1)``
         Whether the load owns the read port.
-    load : ``In(ReadPort.Signature(...))``
+    load : ``Out(ReadPort.Signature(...))``
         Read port of the load.
-    host_read : ``In(ReadPort.Signature(...))``
+    host_read : ``Out(ReadPort.Signature(...))``
         Read port of the host. Reads nothing during a run.
-    host_write : ``In(WritePort.Signature(...))``
+    host_write : ``Out(WritePort.Signature(...))``
         Write port of the host, with an enable for each lane.
     """
 
@@ -41,11 +41,16 @@ class OperandMemory(wiring.Component):
         super().__init__(
             {
                 "running": In(1),
-                "load": In(ReadPort.Signature(addr_width=width, shape=beat)),
-                "host_read": In(ReadPort.Signature(addr_width=width, shape=beat)),
-                "host_write": In(WritePort.Signature(addr_width=width, shape=beat, granularity=1)),
+                "load": Out(ReadPort.Signature(addr_width=width, shape=beat)),
+                "host_read": Out(ReadPort.Signature(addr_width=width, shape=beat)),
+                "host_write": Out(WritePort.Signature(addr_width=width, shape=beat, granularity=1)),
             }
         )
+
+    @property
+    def depth(self) -> int:
+        """Words in the memory."""
+        return self.depth_words
 
     @property
     def data(self) -> MemoryData:
@@ -80,9 +85,9 @@ class ResultMemory(wiring.Component):
 
     Members
     -------
-    store : ``In(WritePort.Signature(...))``
+    store : ``Out(WritePort.Signature(...))``
         Write port of the store.
-    host_read : ``In(ReadPort.Signature(...))``
+    host_read : ``Out(ReadPort.Signature(...))``
         Read port of the host.
     """
 
@@ -93,10 +98,15 @@ class ResultMemory(wiring.Component):
         width = (depth_words - 1).bit_length()
         super().__init__(
             {
-                "store": In(WritePort.Signature(addr_width=width, shape=beat)),
-                "host_read": In(ReadPort.Signature(addr_width=width, shape=beat)),
+                "store": Out(WritePort.Signature(addr_width=width, shape=beat)),
+                "host_read": Out(ReadPort.Signature(addr_width=width, shape=beat)),
             }
         )
+
+    @property
+    def depth(self) -> int:
+        """Words in the memory."""
+        return self.depth_words
 
     @property
     def data(self) -> MemoryData:

@@ -1,0 +1,64 @@
+"""One component as Verilog or RTLIL with stable ports."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from amaranth._toolchain.yosys import find_yosys
+from amaranth.back import rtlil
+from amaranth.hdl import Const, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import Flow
+
+MEMORY_INIT = re.compile(r"^  cell \$meminit_v2 .*?^  end\n", re.MULTILINE | re.DOTALL)
+CHECK = re.compile(
+    r"^(?:  attribute [^\n]*\n)*  cell \$check .*?^  end\n", re.MULTILINE | re.DOTALL
+)
+
+
+@dataclass(frozen=True)
+class Port:
+    """A port of a module. ``path`` is its place in the component's signature."""
+
+    name: str
+    direction: str
+    width: int
+    path: tuple[str | int, ...] = ()
+
+
+def component_ports(component: wiring.Component) -> Iterator[tuple[Port, Value]]:
+    """The ports of a component, in the order of its signature. What is constant is no port."""
+    for path, member, value in component.signature.flatten(component):
+        value = Value.cast(value)
+        if isinstance(value, Const) or not len(value):
+            continue
+        direction = "input" if member.flow == Flow.In else "output"
+        yield Port("__".join(map(str, path)), direction, len(value), path), value
+
+
+def to_rtlil(component: wiring.Component, name: str) -> str:
+    """A component as RTLIL, without initial contents of memories and without assertions.
+
+    Memories start undefined, as they may on a board; a program loads or writes each word before it
+    reads it.
+    """
+    ports = {port.name: (value, None) for port, value in component_ports(component)}
+    text = rtlil.convert(component, name=name, ports=ports, emit_src=False)
+    return CHECK.sub("", MEMORY_INIT.sub("", text))
+
+
+def to_verilog(component: wiring.Component, name: str) -> str:
+    """A component as Verilog. Inner modules are named ``name.inner``."""
+    script = [
+        f"read_rtlil <<rtlil\n{to_rtlil(component, name)}\nrtlil",
+        "proc -nomux -norom",
+        "memory_collect",
+        "opt_clean",
+        "attrmap -remove generator -remove top -remove src -remove amaranth.hierarchy "
+        "-remove amaranth.decoding",
+        "attrmap -modattr -remove generator -remove top -remove src -remove amaranth.hierarchy "
+        "-remove amaranth.decoding",
+        "write_verilog -norename -noattr",
+    ]
+    yosys = find_yosys(lambda version: version >= (0, 40))
+    return yosys.run(["-q", "-"], "\n".join(script), ignore_warnings=True)

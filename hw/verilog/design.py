@@ -1,0 +1,162 @@
+"""The Verilog design of a program: its distinct modules, and the system that instantiates them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from amaranth.lib import wiring
+
+from compiler.ir.edge import Barrier, Edge, Link
+from compiler.ir.program import Program
+from hw.barrier import BarrierNetwork
+from hw.chip import Chip, link_signature, receiver_port, sender_port
+from hw.distinct import distinct_chips
+from hw.link_channel import LinkChannel
+from hw.names import module_name
+from hw.register_map import RegisterMap
+from hw.verilog.convert import Port, component_ports, to_verilog
+from hw.verilog.instance import Instance, module_text
+
+CLOCK_AND_RESET = (Port("clk", "input", 1), Port("rst", "input", 1))
+
+
+@dataclass(frozen=True)
+class Module:
+    """A Verilog module. ``chips`` are the coordinates that it stands for, if it is a chip."""
+
+    name: str
+    ports: tuple[Port, ...]
+    text: str
+    chips: tuple[int, ...] = ()
+    register_map: RegisterMap | None = None
+
+
+@dataclass(frozen=True)
+class Design:
+    """All modules of a program; ``top`` is the system. Inner modules come with their chip."""
+
+    program: Program
+    top: Module
+    modules: tuple[Module, ...]
+
+    def chip_module(self, chip: int) -> Module:
+        """The module of a chip."""
+        return next(module for module in self.modules if chip in module.chips)
+
+
+def design(program: Program) -> Design:
+    """The Verilog of a program: each distinct chip, channel and barrier once, and the system."""
+    chips = _chip_modules(program)
+    joints = dict(_joints(program))
+    modules = (*chips, *joints.values())
+    top = _system(program, chips, joints)
+    return Design(program, top, modules)
+
+
+def _chip_modules(program: Program) -> tuple[Module, ...]:
+    groups: dict[int, list[int]] = {}
+    for chip, first in distinct_chips(program).items():
+        groups.setdefault(first, []).append(chip)
+    modules: list[Module] = []
+    for first, members in groups.items():
+        chip = Chip(program, first, host=True)
+        name = f"chip_{first}"
+        ports = tuple(port for port, _ in component_ports(chip))
+        modules.append(
+            Module(
+                name=name,
+                ports=CLOCK_AND_RESET + ports,
+                text=to_verilog(chip, name),
+                chips=tuple(members),
+                register_map=chip.register_map,
+            )
+        )
+    return tuple(modules)
+
+
+def _joints(program: Program) -> Iterator[tuple[str, Module]]:
+    """Channels and barriers by name, each kind once."""
+    done: set[str] = set()
+    for edge, link in _crossings(program):
+        name = _channel_name(program, edge, link)
+        if name not in done:
+            done.add(name)
+            channel = LinkChannel(link_signature(program, edge), latency_cycles=link.latency_cycles)
+            yield name, _converted(channel, name)
+    for handoff, edges in _barriers(program).items():
+        name = f"barrier_{module_name(handoff.group)}"
+        network = BarrierNetwork(receivers=len(edges), depth_pages=_deepest(program, edges))
+        yield name, _converted(network, name)
+
+
+def _converted(component: wiring.Component, name: str) -> Module:
+    ports = tuple(port for port, _ in component_ports(component))
+    return Module(name=name, ports=CLOCK_AND_RESET + ports, text=to_verilog(component, name))
+
+
+def _crossings(program: Program) -> Iterator[tuple[Edge, Link]]:
+    for edge in program.edges:
+        for name in edge.route or ():
+            yield edge, program.link_by_name[name]
+
+
+def _barriers(program: Program) -> dict[Barrier, list[Edge]]:
+    groups: dict[Barrier, list[Edge]] = {}
+    for edge in program.edges:
+        if isinstance(edge.handoff, Barrier):
+            groups.setdefault(edge.handoff, []).append(edge)
+    return groups
+
+
+def _deepest(program: Program, edges: list[Edge]) -> int:
+    landings = [program.stage_by_name[edge.destination].outs[0] for edge in edges]
+    return max(program.buffer_by_name[name].depth_pages or 0 for name in landings)
+
+
+def _channel_name(program: Program, edge: Edge, link: Link) -> str:
+    kind = type(edge.handoff).__name__.lower()
+    return f"channel_{kind}_{link.width_bits}_bits_{link.latency_cycles}_cycles"
+
+
+def _system(program: Program, chips: tuple[Module, ...], joints: dict[str, Module]) -> Module:
+    """The system: chips and channels joined as the program says."""
+    ports = [*CLOCK_AND_RESET, Port("start", "input", 1), Port("done", "output", 1)]
+    instances: list[Instance] = []
+    of_chip = {chip: module for module in chips for chip in module.chips}
+    for chip in range(program.chip_count):
+        wires = {"clk": "clk", "rst": "rst", "start": "start", "coordinate": f"16'd{chip}"}
+        for port in of_chip[chip].ports:
+            if port.path and port.path[0] == "host":
+                outer = Port(f"c{chip}_{port.name}", port.direction, port.width)
+                ports.append(outer)
+                wires[port.name] = outer.name
+            else:
+                wires.setdefault(port.name, f"c{chip}_{port.name}")
+        instances.append(Instance(of_chip[chip].name, f"c{chip}", of_chip[chip].ports, wires))
+    barriers = _barriers(program)
+    for edge, link in _crossings(program):
+        module = joints[_channel_name(program, edge, link)]
+        ends = {
+            "sender": f"c{link.source_chip}_{sender_port(edge)}",
+            "receiver": f"c{link.destination_chip}_{receiver_port(edge)}",
+        }
+        wires = {"clk": "clk", "rst": "rst"}
+        for port in module.ports:
+            if port.path:
+                end, *rest = port.path
+                wires[port.name] = "__".join([ends[str(end)], *map(str, rest)])
+        if isinstance(edge.handoff, Barrier):
+            wires["receiver__ready"] = f"barrier_{module_name(edge.handoff.group)}_go"
+        instances.append(Instance(module.name, module_name(link.name), module.ports, wires))
+    for handoff, edges in barriers.items():
+        name = f"barrier_{module_name(handoff.group)}"
+        offers = [
+            f"c{program.link_by_name[(edge.route or ('',))[0]].destination_chip}_"
+            f"{receiver_port(edge)}__ready"
+            for edge in reversed(edges)
+        ]
+        wires = {"clk": "clk", "rst": "rst", "ready": f"{{{', '.join(offers)}}}"}
+        wires["go"] = f"{name}_go"
+        instances.append(Instance(name, f"{name}_network", joints[name].ports, wires))
+    done = " & ".join(f"c{chip}_done" for chip in range(program.chip_count))
+    name = module_name(program.name)
+    return Module(name, tuple(ports), module_text(name, ports, instances, {"done": done}))
