@@ -49,7 +49,8 @@ class Window:
     """A tensor memory, as bytes from ``offset`` on.
 
     A memory word is one beat: ``lanes`` elements, lane 0 first, each of ``element_bits`` bits of
-    the bus. Beat ``i`` starts at byte ``offset + i * beat_bytes``; the rest of its span reads as zero.
+    the bus. Beat ``i`` starts at byte ``offset + i * beat_bytes``; the rest of its span reads as
+    zero.
     """
 
     tensor: str

@@ -125,7 +125,8 @@ class TileUnit(wiring.Component):
         ]
         b = [Signal(self.operand, name=f"b_{row}") for row in lanes]
         m.d.sync += a[0].eq(Mux(self.active, self.a.payload.as_value(), 0))
-        m.d.sync += b[0].eq(self.b.payload)
+        with m.If(self.active):
+            m.d.sync += b[0].eq(self.b.payload)
         for row in lanes[1:]:
             m.d.sync += a[row].eq(a[row - 1].as_value()[self.operand.elem_shape.width :])
             m.d.sync += b[row].eq(b[row - 1])

@@ -7,8 +7,11 @@ import click
 from compiler.errors import ShardwrightError
 from shardwright.commands.check import check
 from shardwright.commands.compile import compile_command
+from shardwright.commands.fit import fit
 from shardwright.commands.run import run
 from shardwright.commands.show import show
+from shardwright.commands.targets import targets
+from shardwright.commands.verilog import verilog
 
 
 class _Commands(click.Group):
@@ -30,5 +33,8 @@ def main() -> None:
 
 main.add_command(check)
 main.add_command(compile_command)
+main.add_command(fit)
 main.add_command(run)
 main.add_command(show)
+main.add_command(targets)
+main.add_command(verilog)

@@ -10,15 +10,20 @@ from compiler.ir.tensor import Tensor
 
 
 def words(array: np.ndarray, tensor: Tensor, *, by_columns: bool) -> list[int]:
-    """The memory words of a matrix. Edge tiles are filled with zeros."""
+    """The memory words of a matrix of 8, 16 or 32 bits an element."""
+    beats = beats_of(array, tensor, by_columns=by_columns)
+    little = beats.astype(beats.dtype.newbyteorder("<"))
+    return [int.from_bytes(beat.tobytes(), "little") for beat in little]
+
+
+def beats_of(array: np.ndarray, tensor: Tensor, *, by_columns: bool) -> np.ndarray:
+    """A matrix as the beats of its memory, one a row. Edge tiles are filled with zeros."""
     tile = tensor.tile
     padded = np.zeros((tensor.row_tiles * tile, tensor.col_tiles * tile), dtype=array.dtype)
     padded[: array.shape[0], : array.shape[1]] = array
     tiles = padded.reshape(tensor.row_tiles, tile, tensor.col_tiles, tile)
     order = (0, 2, 3, 1) if by_columns else (0, 2, 1, 3)
-    beats = np.ascontiguousarray(tiles.transpose(order)).reshape(-1, tile)
-    little = beats.astype(beats.dtype.newbyteorder("<"))
-    return [int.from_bytes(beat.tobytes(), "little") for beat in little]
+    return np.ascontiguousarray(tiles.transpose(order)).reshape(-1, tile)
 
 
 def matrix_of(memory: list[int], tensor: Tensor) -> np.ndarray:

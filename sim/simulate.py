@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from compiler.check import require
 from compiler.ir.program import Program
 from compiler.ir.stage import Store
 from sim import reference
@@ -40,11 +41,14 @@ def simulate(
 
     Raises
     ------
+    UncertifiedProgramError
+        If the program carries no certificate, or does not meet an obligation.
     OperandError
         If the operands do not fit the program.
     SimulationHangError
         If the run does not end; it names the stages that wait, and on what.
     """
+    require(program)
     contents = bind(program, a, b)
     claim = program.claim
     assert program.schedule is not None
@@ -60,16 +64,15 @@ def simulate(
         progress=progress,
         waves=waves,
     )
-    expected = reference.product(
-        assembled(program, contents, claim.left), assembled(program, contents, claim.right)
-    )
-    if claim.map is not None:
-        expected = reference.mapped(expected, claim.map)
     (output,) = (stage.kind.tensor for stage in program.stages if isinstance(stage.kind, Store))
     return RunResult(
         program=program,
         c=matrix_of(run.memories[output], program.tensor_by_name[output]),
-        reference=expected,
+        reference=reference.claimed(
+            claim,
+            assembled(program, contents, claim.left),
+            assembled(program, contents, claim.right),
+        ),
         cycles=run.cycles,
         links=tuple(run.links),
         chips=tuple(run.chips),

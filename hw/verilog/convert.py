@@ -51,14 +51,14 @@ def to_verilog(component: wiring.Component, name: str) -> str:
     """A component as Verilog. Inner modules are named ``name.inner``."""
     script = [
         f"read_rtlil <<rtlil\n{to_rtlil(component, name)}\nrtlil",
-        "proc -nomux -norom",
+        "proc -norom",
         "memory_collect",
         "opt_clean",
         "attrmap -remove generator -remove top -remove src -remove amaranth.hierarchy "
         "-remove amaranth.decoding",
         "attrmap -modattr -remove generator -remove top -remove src -remove amaranth.hierarchy "
         "-remove amaranth.decoding",
-        "write_verilog -norename -noattr",
+        "write_verilog -noattr",
     ]
     yosys = find_yosys(lambda version: version >= (0, 40))
     return yosys.run(["-q", "-"], "\n".join(script), ignore_warnings=True)

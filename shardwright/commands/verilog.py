@@ -1,0 +1,25 @@
+"""``shardwright verilog``: the Verilog of a program, with all that a bench needs."""
+
+import click
+
+from shardwright.problem import problem_options, state_problem
+from sim.cosim.package import check_folder, write_package
+
+
+@click.command()
+@problem_options
+@click.option(
+    "-o", "--output", metavar="DIR", type=click.Path(), required=True, help="Folder to make."
+)
+@click.option("--chip", type=click.IntRange(min=0), help="Write this chip alone, for a board.")
+def verilog(output: str, chip: int | None, **options) -> None:
+    """Write modules, system, manifest, operands, program and a bench that runs as is."""
+    check_folder(output)
+    problem = state_problem(**options)
+    chips = problem.program.chip_count
+    if chip is not None and chip >= chips:
+        raise click.UsageError(f"--chip {chip}: the program has chips 0 to {chips - 1}")
+    design = write_package(output, problem.program, problem.a, problem.b, chip=chip)
+    written = [m for m in design.modules if chip is None or chip in m.chips]
+    sizes = sum(len(module.text) for module in written)
+    click.echo(f"{len(written)} modules for {chips if chip is None else 1} chips, {sizes} bytes")

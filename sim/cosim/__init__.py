@@ -1,0 +1,1 @@
+"""Co-simulation: the Verilog of a program as files, and the benches that drive it."""

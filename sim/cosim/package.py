@@ -1,0 +1,143 @@
+"""The Verilog of a program as a folder that stands on its own."""
+
+import json
+import shutil
+import tempfile
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import numpy as np
+
+from compiler.check import require
+from compiler.ir.program import Program
+from compiler.ir.tensor import Tensor, TensorRole
+from compiler.serialize import to_json
+from hw.register_map import Window
+from hw.verilog.design import Design, design
+from sim import reference
+from sim.cosim.manifest import manifest, registers, registers_page, window_of
+from sim.errors import OutputFileError
+from sim.images import beats_of
+from sim.operands import assembled, bind
+
+BENCH_FILES = ("run.py", "test_system.py")
+
+
+def write_package(
+    folder: str | Path,
+    program: Program,
+    a: np.ndarray | None = None,
+    b: np.ndarray | None = None,
+    *,
+    chip: int | None = None,
+) -> Design:
+    """Write modules, system, manifest, operand slices, expected result, program and bench.
+
+    Parameters
+    ----------
+    folder : path
+        Folder to make. It must not exist, or be empty.
+    a, b : array, optional
+        Operands; left out where the program holds them.
+    chip : int, optional
+        Write this chip alone, for a board: no system and no bench.
+
+    Raises
+    ------
+    UncertifiedProgramError
+        If the program does not meet its obligations.
+    OperandError
+        If the operands do not fit the program.
+    OutputFileError
+        If the folder cannot be made, or holds something already.
+    """
+    require(program)
+    folder = Path(folder)
+    check_folder(folder)
+    contents = bind(program, a, b)
+    verilog = design(program)
+    chips = tuple(range(program.chip_count)) if chip is None else (chip,)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".shardwright.") as temporary:
+            made = Path(temporary) / folder.name
+            made.mkdir()
+            _write_modules(made, verilog, chips, with_top=chip is None)
+            _write_operands(made, verilog, contents, chips)
+            (made / "program.json").write_text(to_json(program), encoding="utf-8")
+            if chip is None:
+                _write_bench(made)
+            if folder.exists():
+                folder.rmdir()
+            made.rename(folder)
+    except OSError as error:
+        raise OutputFileError(path=str(folder), why=error.strerror or str(error)) from error
+    return verilog
+
+
+def check_folder(folder: str | Path) -> None:
+    """Check that a folder can be made there, before long work whose result goes into it.
+
+    Raises
+    ------
+    OutputFileError
+        If there is a file of that name, or a folder that holds something.
+    """
+    folder = Path(folder)
+    if folder.is_dir() and any(folder.iterdir()):
+        raise OutputFileError(path=str(folder), why="the folder is not empty")
+    if folder.exists() and not folder.is_dir():
+        raise OutputFileError(path=str(folder), why="it is a file, not a folder")
+
+
+def _write_modules(
+    folder: Path, verilog: Design, chips: tuple[int, ...], *, with_top: bool
+) -> None:
+    stated = manifest(verilog, chips=chips, with_top=with_top)
+    listed = {module["name"] for module in stated["modules"]}
+    for module in (*verilog.modules, verilog.top):
+        if module.name in listed or (with_top and module is verilog.top):
+            (folder / f"{module.name}.v").write_text(module.text, encoding="utf-8")
+        if module.name in listed and module.register_map:
+            registers_file = folder / f"{module.name}.registers.json"
+            registers_file.write_text(_dumped(registers(module.register_map)), encoding="utf-8")
+            page = registers_page(module.name, module.register_map)
+            (folder / f"{module.name}.registers.md").write_text(page, encoding="utf-8")
+    (folder / "manifest.json").write_text(_dumped(stated), encoding="utf-8")
+
+
+def _write_operands(
+    folder: Path, verilog: Design, contents: dict[str, np.ndarray], chips: tuple[int, ...]
+) -> None:
+    program = verilog.program
+    claim = program.claim
+    product = reference.claimed(
+        claim, assembled(program, contents, claim.left), assembled(program, contents, claim.right)
+    )
+    for tensor in program.tensors:
+        if tensor.chip not in chips:
+            continue
+        output = tensor.role is TensorRole.OUTPUT
+        array = product if output else contents[tensor.name]
+        by_columns = claim.left in (tensor.name, tensor.slice_of and tensor.slice_of.whole)
+        lines = _bus_lines(array, tensor, window_of(verilog, tensor), by_columns=by_columns)
+        (folder / f"{tensor.name}.hex").write_text("\n".join(lines) + "\n", encoding="ascii")
+
+
+def _bus_lines(array: np.ndarray, tensor: Tensor, window: Window, *, by_columns: bool) -> list[str]:
+    """The beats of a tensor as the host sees them: one number a line, lane 0 lowest."""
+    beats = beats_of(array, tensor, by_columns=by_columns)
+    elements = beats.astype(f"<i{window.element_bits // 8}")
+    return [
+        f"{int.from_bytes(beat.tobytes(), 'little'):0{2 * window.beat_bytes}x}" for beat in elements
+    ]
+
+
+def _write_bench(folder: Path) -> None:
+    for name in BENCH_FILES:
+        with as_file(files("sim.cosim").joinpath("bench", name)) as source:
+            shutil.copyfile(source, folder / name)
+
+
+def _dumped(data: object) -> str:
+    return json.dumps(data, indent=1) + "\n"
