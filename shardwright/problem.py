@@ -7,12 +7,15 @@ from typing import Any
 
 import click
 import numpy as np
+from click.core import ParameterSource
 
 from compiler import targets
+from compiler.ir.init import External
 from compiler.ir.program import Program
 from compiler.passes.shard import ALGORITHMS, ShardPlan
-from compiler.pipeline import compile, shard
+from compiler.pipeline import compile_sharded
 from compiler.workload import MatmulSpec
+from shardwright.programs import read_program
 from sim.operands import check_inner, matrix, random_operands, read_matrix
 
 LINK_LIMIT = 8192
@@ -21,10 +24,13 @@ LINK_LIMIT = 8192
 
 @dataclass(frozen=True)
 class Problem:
-    """A product as the command line states it: its operands, and its program."""
+    """A product as the command line states it: its operands, and its program.
 
-    a: np.ndarray
-    b: np.ndarray
+    The operands are ``None`` where the program holds their values itself.
+    """
+
+    a: np.ndarray | None
+    b: np.ndarray | None
     program: Program
 
 
@@ -51,7 +57,8 @@ def problem_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--target",
             default="token-mesh",
-            help=f"Machine: {', '.join(targets.names())}.  [default: token-mesh]",
+            help=f"Machine: {', '.join(targets.names())}, or a TOML file of yours.  "
+            "[default: token-mesh]",
         ),
         click.option(
             "--link-width", type=link_extent, metavar="BITS", help="Bits per cycle of a link."
@@ -65,10 +72,60 @@ def problem_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--pad-k", is_flag=True, help="Pad k with zeros where it does not divide over chips."
         ),
+        click.option(
+            "--sum-bits",
+            type=click.IntRange(2, 32),
+            default=32,
+            help="Bits of accumulators, partial sums and results.  [default: 32]",
+        ),
     ]
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def program_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option that takes a compiled program in place of a product to compile."""
+    return click.option(
+        "--program",
+        "program_file",
+        metavar="PROGRAM.json",
+        type=click.Path(),
+        help="Take this compiled program; only operands and --seed go with it.",
+    )(command)
+
+
+def load_or_state_problem(*, program_file: str | None, **options: Any) -> Problem:
+    """The program in a file with its operands, or a product that is compiled now.
+
+    Raises
+    ------
+    ShardwrightError
+        If the file, the operands or the product do not allow it.
+    click.UsageError
+        If options contradict each other.
+    """
+    if program_file is None:
+        return state_problem(**options)
+    context = click.get_current_context()
+    for name in options:
+        source = context.get_parameter_source(name)
+        if name not in ("operands", "seed") and source is ParameterSource.COMMANDLINE:
+            flag = "--" + name.replace("_", "-")
+            raise click.UsageError(f"{flag} does not go with --program, which is compiled already")
+    program = read_program(program_file)
+    claim = program.claim
+    if options["operands"]:
+        return Problem(*_read_operands(options["operands"], (None, None, None)), program)
+    whole = {claim.left: (claim.m, claim.k), claim.right: (claim.k, claim.n)}
+    external = {
+        tensor.slice_of.whole if tensor.slice_of else tensor.name
+        for tensor in program.tensors
+        if isinstance(tensor.init, External)
+    }
+    drawn = random_operands(claim.m, claim.n, claim.k, options["seed"])
+    a, b = (array if name in external else None for name, array in zip(whole, drawn, strict=True))
+    return Problem(a, b, program)
 
 
 def state_problem(
@@ -85,6 +142,7 @@ def state_problem(
     link_width: int | None,
     link_latency: int | None,
     pad_k: bool,
+    sum_bits: int,
 ) -> Problem:
     """Read or make the operands, and compile the product.
 
@@ -97,22 +155,23 @@ def state_problem(
     """
     files = _read_operands(operands, (m, n, k)) if operands else None
     if files:
-        spec = MatmulSpec(m=files[0].shape[0], n=files[1].shape[1], k=files[0].shape[1])
+        (rows, inner), (_, cols) = files[0].shape, files[1].shape
+        spec = MatmulSpec(m=rows, n=cols, k=inner, sum_bits=sum_bits)
     elif m is None or n is None or k is None:
         raise click.UsageError("give A.npy and B.npy, or --m, --n and --k for random operands")
     else:
-        spec = MatmulSpec(m, n, k)
+        spec = MatmulSpec(m, n, k, sum_bits=sum_bits)
     changes = {
         "tile": tile,
         "link_width_bits": link_width,
         "link_latency_cycles": link_latency,
     }
-    machine = targets.get(target, **{k: v for k, v in changes.items() if v is not None})
+    machine = targets.find(target, **{k: v for k, v in changes.items() if v is not None})
     if pad_k and chips > 1:
         spec = spec.padded_k(chips * machine.tile)
         if spec.k_pad:
             click.echo(f"note: k padded from {spec.k} to {spec.k_total} with zeros", err=True)
-    program = shard(compile(spec, machine), ShardPlan(chips, reduce), machine)
+    program = compile_sharded(spec, ShardPlan(chips, reduce), machine)
     a, b = files or random_operands(spec.m, spec.n, spec.k, seed)
     return Problem(a, b, program)
 

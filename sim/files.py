@@ -25,7 +25,7 @@ def check_writable(path: str | Path) -> None:
         raise OutputFileError(path=str(path), why=why)
 
 
-def write_whole(path: str | Path, write: Callable[[BinaryIO], None]) -> None:
+def write_whole(path: str | Path, write: Callable[[BinaryIO], object]) -> None:
     """Write a file under another name and rename it, so that ``path`` never holds half of it.
 
     Raises

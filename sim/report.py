@@ -13,10 +13,14 @@ LEVELS = " ▁▂▃▄▅▆▇█"
 SHOWN_DIFFERENCES = 5
 
 
-def record(result: RunResult) -> dict[str, Any]:
-    """A run as plain data. Widths are in bits, times in cycles."""
+def record(result: RunResult, *, reduce: str | None = None) -> dict[str, Any]:
+    """A run as plain data. Widths are in bits, times in cycles.
+
+    ``reduce`` is the algorithm that was asked for, which a program of one chip does not hold.
+    """
     program, claim = result.program, result.program.claim
     assert program.schedule is not None
+    links = program.links
     return {
         "m": claim.m,
         "n": claim.n,
@@ -25,7 +29,9 @@ def record(result: RunResult) -> dict[str, Any]:
         "chips": program.chip_count,
         "tile": program.tile,
         "target": program.target.name,
-        "reduce": program.collectives[0].algorithm if program.collectives else None,
+        "reduce": program.collectives[0].algorithm if program.collectives else reduce,
+        "link_width": links[0].width_bits if links else program.target.link_width_bits,
+        "link_latency": links[0].latency_cycles if links else program.target.link_latency_cycles,
         "cycles": result.cycles,
         "predicted_cycles": program.schedule.cycles,
         "ideal_cycles": result.ideal_cycles,

@@ -8,7 +8,12 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from shardwright.problem import Problem, problem_options, state_problem
+from shardwright.problem import (
+    Problem,
+    load_or_state_problem,
+    problem_options,
+    program_option,
+)
 from sim.files import check_writable, write_whole
 from sim.report import pictures, record, summary
 from sim.result import RunResult
@@ -17,9 +22,10 @@ from sim.simulate import simulate
 
 @click.command()
 @problem_options
+@program_option
 @click.option("--waves", metavar="FILE.vcd", type=click.Path(), help="Write all signals as VCD.")
 @click.option(
-    "-o", "--output", metavar="C.npy", type=click.Path(), help="Write the product (int32)."
+    "-o", "--output", metavar="C.npy", type=click.Path(), help="Write the product (int32) if exact."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 def run(waves: str | None, output: str | None, as_json: bool, **options) -> None:
@@ -30,12 +36,12 @@ def run(waves: str | None, output: str | None, as_json: bool, **options) -> None
     for path in (waves, output):
         if path is not None:
             check_writable(path)
-    problem = state_problem(**options)
+    problem = load_or_state_problem(**options)
     result = _simulate(problem, waves, shown=not as_json and sys.stderr.isatty())
-    if output is not None:
+    if output is not None and result.exact:
         write_whole(output, lambda file: np.save(file, result.c))
     if as_json:
-        click.echo(json.dumps(_record(result, options), indent=2))
+        click.echo(json.dumps(record(result, reduce=options["reduce"]), indent=2))
     elif sys.stdout.isatty():
         Console().print(pictures(result))
     else:
@@ -64,14 +70,3 @@ def _simulate(problem: Problem, waves: str | None, *, shown: bool) -> RunResult:
             waves=waves,
             progress=lambda cycles: progress.update(task, completed=cycles),
         )
-
-
-def _record(result: RunResult, options: dict) -> dict:
-    """The record of a run, with the machine that it ran on."""
-    links = result.program.links
-    return {
-        **record(result),
-        "reduce": options["reduce"],
-        "link_width": links[0].width_bits if links else options["link_width"],
-        "link_latency": links[0].latency_cycles if links else options["link_latency"],
-    }

@@ -3,11 +3,12 @@
 import click
 
 from compiler.text import to_text
-from shardwright.problem import problem_options, state_problem
+from shardwright.problem import load_or_state_problem, problem_options, program_option
 
 
 @click.command()
 @problem_options
+@program_option
 def show(**options) -> None:
     """Print the placed program: per chip its tensors, stages, buffers, hand-offs and links."""
-    click.echo(to_text(state_problem(**options).program), nl=False)
+    click.echo(to_text(load_or_state_problem(**options).program), nl=False)

@@ -2,12 +2,13 @@
 
 import click
 
-from shardwright.problem import problem_options, state_problem
+from shardwright.problem import load_or_state_problem, problem_options, program_option
 from sim.cosim.package import check_folder, write_package
 
 
 @click.command()
 @problem_options
+@program_option
 @click.option(
     "-o", "--output", metavar="DIR", type=click.Path(), required=True, help="Folder to make."
 )
@@ -15,7 +16,7 @@ from sim.cosim.package import check_folder, write_package
 def verilog(output: str, chip: int | None, **options) -> None:
     """Write modules, system, manifest, operands, program and a bench that runs as is."""
     check_folder(output)
-    problem = state_problem(**options)
+    problem = load_or_state_problem(**options)
     chips = problem.program.chip_count
     if chip is not None and chip >= chips:
         raise click.UsageError(f"--chip {chip}: the program has chips 0 to {chips - 1}")

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from amaranth.hdl import ResetInserter, Signal
 
-from compiler.ir.body import Add, Max, Operand, left_fold
+from compiler.ir.body import Add, Literal, Max, Operand, left_fold
 from hw.fold_unit import FoldUnit
 from tests.hw.simulation import (
     consumer,
@@ -167,6 +167,8 @@ def test_reset_leaves_no_beat_in_the_pipeline():
         (Add(B, C), "(op1 + op2)"),
         (Add(A, Max(B, D)), "(op0 + max(op1, op3))"),
         (Add(Add(A, B), B), "((op0 + op1) + op1)"),
+        (Literal(3), "3"),
+        (Add(A, Max(Literal(1), Literal(2))), "(op0 + max(1, 2))"),
     ],
     ids=str,
 )

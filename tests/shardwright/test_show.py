@@ -1,0 +1,57 @@
+import re
+
+import numpy as np
+import pytest
+
+from compiler.text import to_text
+from sim import amaranth_engine
+from tests.programs import program_for
+from tests.shardwright.command import invoke, spawn
+
+
+@pytest.mark.parametrize("options", [{}, {"chips": 4}, {"chips": 3, "reduce": "star"}])
+def test_prints_the_program_that_run_would_simulate(options):
+    arguments = [f"--{name}={value}" for name, value in options.items()]
+    result = invoke("show --m 8 --n 8 --k 96 --tile 4", *arguments)
+    assert result.exit_code == 0
+    assert result.output == to_text(program_for(8, 8, 96, **options))
+
+
+def test_lists_stages_buffers_hand_offs_and_links_of_every_chip():
+    text = invoke("show --m 8 --n 8 --k 64 --chips 4 --target semaphore-mesh").output
+    chips = re.split(r"^chip \d$", text, flags=re.MULTILINE)[1:]
+    assert len(chips) == 4
+    for chip, section in enumerate(chips):
+        for title in ("tensors", "stages", "buffers", "hand-offs"):
+            assert f"\n  {title}\n" in section
+        for stage in ("load_a", "load_b", "matmul"):
+            assert f"c{chip}.{stage} " in section
+    assert "c3.matmul -> c2.recv_0  c3.partial  Semaphore" in chips[3]
+    assert text.count("256 bits, 8 cycles each way") == 3
+
+
+def test_files_and_shapes_give_the_same_program(tmp_path):
+    for name, shape in (("a", (8, 32)), ("b", (32, 4))):
+        np.save(tmp_path / f"{name}.npy", np.zeros(shape, np.int8))
+    from_files = invoke("show", tmp_path / "a.npy", tmp_path / "b.npy", "--chips", 2)
+    from_shape = invoke("show --m 8 --n 4 --k 32 --chips 2")
+    assert from_files.output == from_shape.output
+
+
+def test_simulates_nothing(monkeypatch):
+    monkeypatch.setattr(amaranth_engine, "Simulator", None)
+    assert invoke("show --m 8 --n 8 --k 64 --chips 16 --tile 4").exit_code == 0
+
+
+def test_notes_padding_on_standard_error_alone():
+    ran = spawn("show --m 8 --n 8 --k 20 --chips 2 --pad-k")
+    assert ran.returncode == 0
+    assert ran.stderr == "note: k padded from 20 to 32 with zeros\n"
+    assert ran.stdout.startswith("program matmul_8x8x20_tree2\n")
+    assert "(k padded with 12 zeros)" in ran.stdout
+
+
+def test_ends_in_one_newline():
+    text = spawn("show --m 8 --n 8 --k 32").stdout
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")

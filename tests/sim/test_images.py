@@ -1,0 +1,94 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compiler.ir.dtype import INT8, INT16, INT32, integer
+from compiler.ir.tensor import Tensor, TensorRole, ValueRange
+from sim.images import matrix_of, words
+
+EXTENTS = st.integers(1, 20)
+TILES = st.integers(1, 8)
+
+
+def tensor(rows: int, cols: int, tile: int, dtype=INT8) -> Tensor:
+    return Tensor(
+        name="x",
+        role=TensorRole.INPUT,
+        rows=rows,
+        cols=cols,
+        tile=tile,
+        dtype=dtype,
+        value_range=ValueRange(dtype.low, dtype.high),
+    )
+
+
+def test_lane_0_is_in_the_lowest_bits_and_negative_lanes_are_twos_complement():
+    array = np.array([[1, -2], [3, -128]], np.int8)
+    assert words(array, tensor(2, 2, 2), by_columns=False) == [0xFE01, 0x8003]
+    assert words(array, tensor(2, 2, 2), by_columns=True) == [0x0301, 0x80FE]
+
+
+def test_tiles_lie_row_major_and_end_in_zeros():
+    array = np.arange(1, 10, dtype=np.int8).reshape(3, 3)
+    by_rows = [0x0201, 0x0504, 0x0003, 0x0006, 0x0807, 0x0000, 0x0009, 0x0000]
+    by_columns = [0x0401, 0x0502, 0x0603, 0x0000, 0x0007, 0x0008, 0x0009, 0x0000]
+    assert words(array, tensor(3, 3, 2), by_columns=False) == by_rows
+    assert words(array, tensor(3, 3, 2), by_columns=True) == by_columns
+
+
+@given(rows=EXTENTS, cols=EXTENTS, tile=TILES, by_columns=st.booleans(), seed=st.integers(0, 99))
+def test_every_element_is_in_its_page_beat_and_lane(rows, cols, tile, by_columns, seed):
+    array = np.random.default_rng(seed).integers(-128, 128, (rows, cols)).astype(np.int8)
+    shape = tensor(rows, cols, tile)
+    memory = words(array, shape, by_columns=by_columns)
+    assert len(memory) == shape.page_count * tile
+    found = np.zeros((shape.row_tiles * tile, shape.col_tiles * tile), int)
+    for row, col in np.ndindex(found.shape):
+        beat, lane = (col % tile, row % tile) if by_columns else (row % tile, col % tile)
+        page = row // tile * shape.col_tiles + col // tile
+        bits = memory[page * tile + beat] >> 8 * lane & 0xFF
+        found[row, col] = bits - (bits >> 7 << 8)
+    assert np.array_equal(found[:rows, :cols], array)
+    assert not found[rows:].any()
+    assert not found[:, cols:].any()
+
+
+@given(rows=EXTENTS, cols=EXTENTS, tile=TILES, seed=st.integers(0, 99))
+@pytest.mark.parametrize("dtype", [INT8, INT16, INT32], ids=str)
+def test_a_matrix_comes_back_out_of_its_words(dtype, rows, cols, tile, seed):
+    rng = np.random.default_rng(seed)
+    array = rng.integers(dtype.low, dtype.high, (rows, cols), np.dtype(dtype.name), endpoint=True)
+    shape = tensor(rows, cols, tile, dtype)
+    again = matrix_of(words(array, shape, by_columns=False), shape)
+    assert again.dtype == np.int32
+    assert again.dtype.isnative
+    assert again.flags.c_contiguous
+    assert np.array_equal(again, array)
+
+
+@given(rows=EXTENTS, cols=EXTENTS, tile=TILES, bits=st.integers(2, 32), seed=st.integers(0, 99))
+def test_lanes_of_any_width_are_twos_complement(rows, cols, tile, bits, seed):
+    shape = tensor(rows, cols, tile, integer(bits))
+    low, high = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+    rng = np.random.default_rng(seed)
+    array = rng.integers(low, high, (rows, cols), endpoint=True)
+    array[rng.random((rows, cols)) < 0.2] = low
+    array[rng.random((rows, cols)) < 0.2] = high
+    memory = [0] * (shape.page_count * tile)
+    for row, col in np.ndindex(rows, cols):
+        page = row // tile * shape.col_tiles + col // tile
+        lane = int(array[row, col]) % 2**bits << bits * (col % tile)
+        memory[page * tile + row % tile] |= lane
+    again = matrix_of(memory, shape)
+    assert again.dtype == np.int32
+    assert again.flags.c_contiguous
+    assert np.array_equal(again, array)
+
+
+def test_words_do_not_depend_on_memory_order_or_byte_order():
+    array = np.random.default_rng(0).integers(-(2**15), 2**15, (5, 7))
+    shape = tensor(5, 7, 4, INT16)
+    expected = words(array.astype("<i2"), shape, by_columns=False)
+    for same in (array.astype(">i2"), np.asfortranarray(array.astype("<i2"))):
+        assert words(same, shape, by_columns=False) == expected

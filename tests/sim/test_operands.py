@@ -1,0 +1,187 @@
+import numpy as np
+import pytest
+
+from compiler.ir.init import Const, ConstFloat, Pattern, Values, Zero
+from compiler.ir.tensor import ValueRange
+from compiler.workload import MatmulSpec
+from sim.errors import (
+    InnerDimensionError,
+    OperandDtypeError,
+    OperandRangeError,
+    OperandShapeError,
+    OperandSourceError,
+)
+from sim.operands import assembled, bind, check_inner, matrix, random_operands
+from tests.programs import finished, program_for
+
+RNG = np.random.default_rng(7)
+SMALL = RNG.integers(-128, 128, (5, 6))
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        SMALL,
+        SMALL.astype(np.int8),
+        SMALL.astype(">i2"),
+        SMALL.astype(">i8"),
+        (SMALL % 128).astype(np.uint8),
+        (SMALL % 128).astype(np.uint64),
+        np.asfortranarray(SMALL),
+        SMALL.T,
+        np.repeat(np.repeat(SMALL, 2, axis=0), 3, axis=1)[::2, ::3],
+        SMALL[::-1, ::-1],
+        np.broadcast_to(SMALL[0], (4, 6)),
+        SMALL[:0],
+        SMALL.tolist(),
+    ],
+    ids=[
+        "int64",
+        "int8",
+        "big-endian int16",
+        "big-endian int64",
+        "uint8",
+        "uint64",
+        "Fortran",
+        "transposed",
+        "strided",
+        "reversed",
+        "broadcast",
+        "empty",
+        "lists",
+    ],
+)
+def test_any_integers_that_fit_become_a_contiguous_int8_matrix(array):
+    result = matrix(array, "A")
+    assert result.dtype == np.int8
+    assert result.flags.c_contiguous
+    assert result.tolist() == np.asarray(array).tolist()
+
+
+@pytest.mark.parametrize("dtype", [bool, float, np.float16, complex, object, str, "M8[s]", "V4"])
+def test_refuses_values_that_are_not_integers(dtype):
+    array = np.zeros((2, 2), dtype)
+    with pytest.raises(OperandDtypeError) as error:
+        matrix(array, "B")
+    assert str(error.value) == (
+        f"operand B must hold integers, not {array.dtype}; quantise it to int8 first "
+        "(for instance numpy.rint(x / scale).astype(numpy.int8))"
+    )
+
+
+@pytest.mark.parametrize(
+    ("shape", "way_out"),
+    [((), "reshape it"), ((7,), "reshape it to (1, 7) or (7, 1)"), ((2, 3, 4), "reshape it")],
+)
+def test_refuses_other_than_two_axes(shape, way_out):
+    with pytest.raises(OperandShapeError) as error:
+        matrix(np.zeros(shape, np.int8), "A")
+    assert str(error.value) == (
+        f"operand A must be a matrix with two axes, not of shape {shape}; {way_out}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [(128, np.int16), (-129, np.int16), (2**63 - 1, np.int64), (2**64 - 1, np.uint64)],
+)
+def test_refuses_the_first_value_out_of_range_by_its_place(value, dtype):
+    array = np.zeros((4, 3), dtype)
+    array[2, 1] = array[3, 0] = value
+    with pytest.raises(OperandRangeError) as error:
+        matrix(array, "A")
+    assert str(error.value) == (
+        f"operand A holds {value} at row 2, column 1, which is outside of [-128, 127]; "
+        "scale or clip it first"
+    )
+
+
+def test_refuses_operands_that_do_not_multiply():
+    check_inner(np.zeros((2, 3)), np.zeros((3, 4)))
+    with pytest.raises(InnerDimensionError) as error:
+        check_inner(np.zeros((2, 3)), np.zeros((4, 5)))
+    assert str(error.value) == (
+        "A of shape (2, 3) and B of shape (4, 5) do not multiply: A has 3 columns and B has "
+        "4 rows; they must be equal"
+    )
+
+
+def test_random_operands_are_the_seeds_and_cover_int8():
+    a, b = random_operands(60, 70, 80, seed=1)
+    assert (a.shape, b.shape) == ((60, 80), (80, 70))
+    assert all(set(operand.ravel().tolist()) == set(range(-128, 128)) for operand in (a, b))
+    again, other = random_operands(60, 70, 80, seed=1), random_operands(60, 70, 80, seed=2)
+    assert np.array_equal(a, again[0])
+    assert np.array_equal(b, again[1])
+    assert not np.array_equal(a, other[0])
+
+
+@pytest.mark.parametrize(("k", "k_pad"), [(24, 0), (17, 7), (1, 23)])
+def test_each_chip_gets_its_slice_and_zeros_behind_the_last_element(k, k_pad):
+    program = program_for(3, 5, k, k_pad=k_pad, chips=3)
+    a, b = RNG.integers(-128, 128, (3, k)), RNG.integers(-128, 128, (k, 5))
+    contents = bind(program, a, b)
+    padded_a, padded_b = np.pad(a, [(0, 0), (0, k_pad)]), np.pad(b, [(0, k_pad), (0, 0)])
+    assert set(contents) == {f"c{chip}.{name}" for chip in range(3) for name in "ab"}
+    for chip in range(3):
+        piece = slice(8 * chip, 8 * chip + 8)
+        assert np.array_equal(contents[f"c{chip}.a"], padded_a[:, piece])
+        assert np.array_equal(contents[f"c{chip}.b"], padded_b[piece])
+    assert np.array_equal(assembled(program, contents, "a"), padded_a)
+    assert np.array_equal(assembled(program, contents, "b"), padded_b)
+
+
+@pytest.mark.parametrize("chips", [1, 2])
+@pytest.mark.parametrize(
+    ("init", "values"),
+    [
+        (Zero(), np.zeros((3, 8))),
+        (Const(-5), np.full((3, 8), -5)),
+        (Pattern(modulus=7, shift=3), (np.arange(24) % 7 - 3).reshape(3, 8)),
+        (Values(tuple(range(-12, 12))), np.arange(-12, 12).reshape(3, 8)),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_values_that_the_program_states_need_no_operand(init, values, chips):
+    spec = MatmulSpec(3, 2, 8, a=init)
+    program = finished(spec, chips=chips, tile=2)
+    contents = bind(program, None, np.ones((8, 2), int))
+    assert np.array_equal(assembled(program, contents, "a"), values)
+
+
+def test_refuses_an_operand_that_is_missing_or_that_the_program_has():
+    program = program_for(2, 2, 8)
+    ones = np.ones((2, 8), int)
+    with pytest.raises(OperandSourceError) as error:
+        bind(program, ones, None)
+    assert str(error.value) == (
+        "operand B is missing, and the program does not hold its values; give it"
+    )
+    spec = MatmulSpec(2, 2, 8, a=Zero())
+    program = finished(spec)
+    with pytest.raises(OperandSourceError) as error:
+        bind(program, ones, ones.T)
+    assert str(error.value) == "operand A is given, but the program holds its values; leave it out"
+
+
+def test_refuses_an_operand_of_another_shape_than_was_compiled():
+    program = program_for(2, 3, 8, chips=2)
+    with pytest.raises(OperandShapeError) as error:
+        bind(program, np.ones((2, 8), int), np.ones((3, 8), int))
+    assert str(error.value) == (
+        "operand B must be 8 x 3, as the program was compiled, not of shape (3, 8); "
+        "compile the program for this shape"
+    )
+
+
+def test_refuses_a_value_outside_of_the_declared_range():
+    program = finished(MatmulSpec(2, 2, 8, b_range=ValueRange(0, 9)), chips=2)
+    with pytest.raises(OperandRangeError, match=r"operand B holds 10 at row 0, .* \[0, 9\]"):
+        bind(program, np.ones((2, 8), int), np.full((8, 2), 10))
+
+
+def test_refuses_to_run_float_fills_as_integers():
+    spec = MatmulSpec(2, 2, 8, a=ConstFloat(0.5))
+    program = finished(spec)
+    with pytest.raises(OperandDtypeError, match="operand a must hold integers, not ConstFloat"):
+        bind(program, None, np.ones((8, 2), int))

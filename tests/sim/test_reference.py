@@ -1,0 +1,59 @@
+import numpy as np
+import pytest
+
+from compiler.ir.body import Add, Literal, Max, Operand
+from sim.reference import mapped, product
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 1), (3, 4, 5), (7, 1, 40), (1, 9, 300)])
+def test_product_is_the_sum_of_products_in_int32(m, n, k):
+    rng = np.random.default_rng(m * n * k)
+    a = rng.integers(-128, 128, (m, k)).astype(np.int8)
+    b = rng.integers(-128, 128, (k, n)).astype(np.int8)
+    expected = [
+        [sum(x * y for x, y in zip(row, col, strict=True)) for col in b.T.tolist()]
+        for row in a.tolist()
+    ]
+    assert product(a, b).tolist() == expected
+    assert product(a, b).dtype == np.int32
+
+
+@pytest.mark.parametrize("length", [2, 1000, 131_071])
+@pytest.mark.parametrize(("x", "y"), [(-128, -128), (-128, 127), (127, 127)])
+def test_extreme_sums_do_not_wrap(length, x, y):
+    a, b = np.full((1, length), x, np.int8), np.full((length, 1), y, np.int8)
+    assert product(a, b).tolist() == [[length * x * y]]
+
+
+def test_refuses_a_product_that_int32_does_not_hold():
+    a = np.full((1, 131_072), -128, np.int8)
+    with pytest.raises(OverflowError, match="the product leaves int32"):
+        product(a, a.T)
+
+
+@pytest.mark.parametrize("shapes", [((0, 3), (3, 4)), ((3, 4), (4, 0))])
+def test_empty_product_is_empty(shapes):
+    a, b = (np.zeros(shape, np.int8) for shape in shapes)
+    assert product(a, b).shape == (shapes[0][0], shapes[1][1])
+
+
+MAPS = [
+    (Max(Operand(0), Literal(0)), lambda x: max(x, 0)),
+    (Add(Literal(-7), Operand(0)), lambda x: x - 7),
+    (Add(Max(Add(Operand(0), Literal(9)), Literal(-3)), Literal(1)), lambda x: max(x + 9, -3) + 1),
+    (Add(Max(Operand(0), Literal(2**40)), Literal(-(2**40))), lambda x: 0),
+]
+
+
+@pytest.mark.parametrize(("body", "function"), MAPS, ids=[str(body) for body, _ in MAPS])
+def test_a_map_is_applied_to_each_element(body, function):
+    sums = np.array([[-(2**31) + 7, -12, -8], [0, 5, 2**31 - 20]], np.int32)
+    result = mapped(sums, body)
+    assert result.dtype == np.int32
+    assert result.tolist() == [[function(x) for x in row] for row in sums.tolist()]
+
+
+def test_refuses_a_mapped_product_that_int32_does_not_hold():
+    sums = np.full((1, 1), 2**31 - 1, np.int32)
+    with pytest.raises(OverflowError, match="the mapped product leaves int32"):
+        mapped(sums, Add(Operand(0), Literal(1)))

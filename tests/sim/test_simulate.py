@@ -1,0 +1,190 @@
+"""Products on simulated chips: equal to numpy's, in exactly the cycles that were predicted."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compiler.ir.init import Pattern
+from compiler.workload import MatmulSpec
+from hw import system
+from sim import simulate as module
+from sim.errors import OperandRangeError, SimulationHangError
+from sim.simulate import simulate
+from tests.programs import finished, program_for, random_operands
+from tests.sim.broken import CutChannel
+
+TARGETS = ("token-mesh", "semaphore-mesh")
+
+# m, n, k; tile, link width, link latency; chips, reduction.
+CONFIGURATIONS = [
+    # One chip: whole tiles, edge tiles, vectors, one element, one block of the contraction.
+    ((16, 16, 64), (8, 256, 8), (1, "tree")),
+    ((13, 11, 29), (8, 256, 8), (1, "tree")),
+    ((1, 1, 1), (1, 8, 1), (1, "tree")),
+    ((1, 20, 7), (4, 64, 4), (1, "star")),
+    ((17, 1, 16), (16, 256, 8), (1, "tree")),
+    ((9, 9, 2), (2, 64, 8), (1, "tree")),
+    # Trees, whose chip counts need not be powers of two.
+    ((8, 8, 32), (4, 128, 8), (2, "tree")),
+    ((5, 6, 24), (4, 128, 3), (3, "tree")),
+    ((12, 3, 20), (2, 64, 8), (5, "tree")),
+    ((6, 7, 21), (3, 96, 11), (7, "tree")),
+    ((4, 9, 26), (2, 64, 1), (13, "tree")),
+    ((8, 8, 64), (4, 128, 8), (16, "tree")),
+    ((3, 5, 16), (1, 32, 20), (16, "tree")),
+    # Stars, up to the ports that a chip has.
+    ((8, 8, 32), (4, 128, 8), (4, "star")),
+    ((7, 10, 36), (4, 128, 1), (9, "star")),
+    ((5, 4, 12), (2, 64, 20), (6, "star")),
+    # Links that are the bottleneck: narrow, or of a width that divides no beat.
+    ((16, 8, 16), (4, 4, 8), (2, "tree")),
+    ((8, 8, 16), (4, 24, 5), (4, "tree")),
+    ((6, 6, 16), (2, 7, 13), (8, "tree")),
+    ((4, 12, 15), (5, 33, 2), (3, "star")),
+    # A link wider than a beat; a single block for each chip, so that results come in a row.
+    ((16, 12, 16), (4, 1000, 20), (4, "tree")),
+    ((20, 20, 3), (1, 16, 6), (3, "star")),
+    # Many more result pages than any buffer holds.
+    ((32, 36, 8), (4, 40, 17), (2, "tree")),
+]
+
+
+def named(configuration) -> str:
+    (m, n, k), (tile, width, latency), (chips, reduce) = configuration
+    return f"{m}x{n}x{k}-tile{tile}-{width}bit-{latency}cycles-{reduce}{chips}"
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=named)
+def test_product_is_exact_and_takes_the_predicted_cycles(configuration, target):
+    shape, (tile, width, latency), (chips, reduce) = configuration
+    program = program_for(
+        *shape,
+        tile=tile,
+        chips=chips,
+        reduce=reduce,
+        target=target,
+        link_width_bits=width,
+        link_latency_cycles=latency,
+    )
+    a, b = random_operands(program, 1)
+    result = simulate(program, a, b)
+    assert result.c.dtype == np.int32
+    assert np.array_equal(result.c, a @ b)
+    assert result.exact
+    assert result.cycles == program.schedule.cycles
+
+
+@st.composite
+def products(draw):
+    """A small product on a machine that need not suit it, and operands with extreme values."""
+    tile = draw(st.sampled_from([1, 2, 3, 4, 8]))
+    chips = draw(st.integers(1, 6))
+    blocks = draw(st.integers(1, 3))
+    spare = draw(st.integers(0, tile - 1)) if chips == 1 else 0
+    program = program_for(
+        draw(st.integers(1, 3 * tile)),
+        draw(st.integers(1, 3 * tile)),
+        chips * blocks * tile - spare,
+        chips=chips,
+        reduce=draw(st.sampled_from(["star", "tree"])),
+        target=draw(st.sampled_from(TARGETS)),
+        tile=tile,
+        link_width_bits=draw(st.integers(8, 300)),
+        link_latency_cycles=draw(st.integers(1, 12)),
+    )
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+
+    def operand(rows: int, cols: int) -> np.ndarray:
+        values = draw(st.sampled_from([(-128,), (127,), (-128, 127), range(-128, 128)]))
+        return rng.choice(list(values), (rows, cols))
+
+    claim = program.claim
+    return program, operand(claim.m, claim.k), operand(claim.k, claim.n)
+
+
+@settings(max_examples=20)
+@given(product=products())
+def test_any_small_product_is_exact_and_takes_the_predicted_cycles(product):
+    program, a, b = product
+    result = simulate(program, a, b)
+    assert np.array_equal(result.c, a @ b)
+    assert result.cycles == program.schedule.cycles
+
+
+@pytest.mark.parametrize("chips", [1, 4])
+@pytest.mark.parametrize(("x", "y"), [(-128, -128), (-128, 127), (127, 127)])
+def test_extreme_operands_do_not_wrap(x, y, chips):
+    program = program_for(4, 4, 64, chips=chips)
+    result = simulate(program, np.full((4, 64), x), np.full((64, 4), y))
+    assert result.c.tolist() == [[64 * x * y] * 4] * 4
+
+
+@pytest.mark.parametrize("k", [1, 17, 23])
+def test_padded_contraction_gives_the_same_product(k):
+    program = program_for(5, 6, k, k_pad=24 - k, chips=3)
+    a, b = random_operands(program, k)
+    result = simulate(program, a, b)
+    assert np.array_equal(result.c, a @ b)
+    assert result.ideal_cycles == 2 * 2 * 24 // 3 * 4 // 4
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        np.asfortranarray,
+        lambda array: array.astype(">i2"),
+        lambda array: array.astype(np.int64),
+        lambda array: np.repeat(array, 2, axis=1)[:, ::2],
+        lambda array: array[::-1][::-1],
+        np.ndarray.tolist,
+    ],
+    ids=["Fortran", "big-endian", "int64", "strided", "reversed", "lists"],
+)
+def test_operands_of_any_form_give_the_same_product(form):
+    program = program_for(5, 6, 16, chips=2)
+    a, b = random_operands(program, 0)
+    assert np.array_equal(simulate(program, form(a), form(b)).c, a @ b)
+
+
+def test_values_that_the_program_states_are_multiplied():
+    program = finished(MatmulSpec(3, 4, 8, a=Pattern(modulus=11, shift=5)), chips=2)
+    b = np.arange(-16, 16).reshape(8, 4)
+    assert np.array_equal(simulate(program, b=b).c, (np.arange(24) % 11 - 5).reshape(3, 8) @ b)
+
+
+def test_operands_are_checked_before_anything_runs(tmp_path):
+    program = program_for(2, 2, 4)
+    with pytest.raises(OperandRangeError, match="operand B holds 200 at row 0, column 0"):
+        simulate(program, np.ones((2, 4), int), np.full((4, 2), 200), waves=tmp_path / "run.vcd")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_wrong_product_is_not_exact(monkeypatch):
+    program = program_for(2, 2, 4)
+    a, b = random_operands(program, 0)
+    monkeypatch.setattr(module.reference, "product", lambda a, b: (a @ b).astype(np.int32))
+    assert not simulate(program, np.full((2, 4), 100), np.full((4, 2), 100)).exact
+    monkeypatch.undo()
+    assert simulate(program, a, b).exact
+
+
+def test_a_run_that_does_not_end_is_given_up_after_the_cycles_that_were_asked_for(monkeypatch):
+    monkeypatch.setattr(system, "LinkChannel", CutChannel)
+    program = program_for(4, 4, 8, chips=2)
+    operands = random_operands(program, 0)
+    for limit, expected in ((None, 2 * program.schedule.cycles + 1000), (77, 77)):
+        with pytest.raises(SimulationHangError) as error:
+            simulate(program, *operands, max_cycles=limit)
+        assert error.value.cycles == expected
+
+
+def test_progress_and_waves_are_passed_on(tmp_path):
+    calls = []
+    program = program_for(4, 4, 8)
+    simulate(
+        program, *random_operands(program, 0), waves=tmp_path / "run.vcd", progress=calls.append
+    )
+    assert calls[0] == 0
+    assert (tmp_path / "run.vcd").read_text().startswith("$comment")
