@@ -71,6 +71,9 @@ class CreditLinkSignature(wiring.Signature):
             }
         )
 
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other.width_bits == self.width_bits
+
 
 class SemaphoreLinkSignature(wiring.Signature):
     """One physical link that carries Semaphore hand-offs, seen from the sending chip.
@@ -100,6 +103,9 @@ class SemaphoreLinkSignature(wiring.Signature):
                 "ready": In(1),
             }
         )
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other.width_bits == self.width_bits
 
 
 def flit_count(beat_bits: int, width_bits: int) -> int:

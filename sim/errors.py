@@ -97,3 +97,27 @@ class InterpreterDeadlockError(ShardwrightError):
     def __init__(self, *, waits: tuple[str, ...]):
         self.waits = waits
         super().__init__("the program cannot go on: " + "; ".join(waits))
+
+
+class ToolMissingError(ShardwrightError):
+    """A tool that a command needs is not there. ``way`` is how to get it."""
+
+    def __init__(self, *, tool: str, purpose: str, way: str):
+        self.tool, self.purpose, self.way = tool, purpose, way
+        super().__init__(f"{purpose} needs {tool}, which is not installed; get it by: {way}")
+
+
+class BenchBuildError(ShardwrightError):
+    """A simulator did not accept a bench's Verilog. ``log_tail`` is how its output ends."""
+
+    def __init__(self, *, simulator: str, why: str, log_tail: str = ""):
+        self.simulator, self.why, self.log_tail = simulator, why, log_tail
+        super().__init__(f"the bench was not built on {simulator}: {why}")
+
+
+class BenchFailedError(ShardwrightError):
+    """Tests of a bench failed. ``failures`` says which and why, ``log_tail`` how the run ended."""
+
+    def __init__(self, *, simulator: str, failures: tuple[str, ...], log_tail: str = ""):
+        self.simulator, self.failures, self.log_tail = simulator, failures, log_tail
+        super().__init__(f"the bench failed on {simulator}: {'; '.join(failures)}")

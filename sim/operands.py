@@ -179,5 +179,8 @@ def _own_values(tensor: Tensor) -> np.ndarray:
             values = np.array(listed, dtype=np.int64).reshape(rows, cols)
         case _:
             raise OperandDtypeError(operand=tensor.name, dtype=type(tensor.init).__name__)
-    checked = matrix(values, tensor.name, tensor.value_range.low, tensor.value_range.high)
+    low, high = tensor.value_range.low, tensor.value_range.high
+    if tensor.slice_of:  # it lists the zeros that pad the contraction too
+        low, high = min(low, 0), max(high, 0)
+    checked = matrix(values, tensor.name, low, high)
     return np.pad(checked, [(0, tensor.pad[0]), (0, tensor.pad[1])])

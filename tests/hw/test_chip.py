@@ -108,7 +108,9 @@ def test_ports_are_links_named_after_sending_buffer_and_receiving_stage(target, 
 def test_memories_hold_the_whole_tiles_of_the_tensors_of_the_chip():
     program = program_for(5, 9, 16, chips=2)
     chips = [elaborated(program, coordinate)[0] for coordinate in (0, 1)]
-    depths = [{name: memory.depth_words for name, memory in chip.memories.items()} for chip in chips]
+    depths = [
+        {name: memory.depth_words for name, memory in chip.memories.items()} for chip in chips
+    ]
     a, b, c = 2 * 2 * TILE, 2 * 3 * TILE, 2 * 3 * TILE
     assert depths == [{"c0.a": a, "c0.b": b, "c": c}, {"c1.a": a, "c1.b": b}]
 

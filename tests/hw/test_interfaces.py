@@ -101,3 +101,10 @@ def leaves(signature) -> dict:
         path: (member.flow, Shape.cast(member.shape).width)
         for path, member, _ in signature.flatten(signature.create())
     }
+
+
+@pytest.mark.parametrize("signature", [CreditLinkSignature, SemaphoreLinkSignature])
+def test_link_signatures_are_equal_if_their_widths_are(signature):
+    assert signature(8) == signature(8)
+    assert signature(8) != signature(16)
+    assert CreditLinkSignature(8) != SemaphoreLinkSignature(8)

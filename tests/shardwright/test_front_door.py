@@ -7,6 +7,8 @@ import pytest
 import shardwright as sw
 from tests.shardwright.command import invoke, spawn
 
+SHARDING = [name for name in sw.targets.names() if sw.targets.get(name).crossing_handoff]
+
 
 def test_the_example_of_the_module_is_true():
     results = doctest.testmod(sw)
@@ -20,7 +22,7 @@ def test_every_public_name_is_there():
         assert getattr(sw, name) is not None
 
 
-@pytest.mark.parametrize("target", ["token-mesh", "semaphore-mesh"])
+@pytest.mark.parametrize("target", SHARDING)
 @pytest.mark.parametrize("plan", [sw.ShardPlan.row_parallel(3), sw.ShardPlan(4, "star")])
 def test_a_product_runs_on_every_target_that_shards(target, plan):
     machine = sw.targets.get(target, tile=2, link_width_bits=32)

@@ -110,7 +110,7 @@ REFUSED = {
         "needs Token, Semaphore or Barrier: choose another target, or one chip"
     ),
     f"run {PRODUCT} --target nowhere": (
-        "no target is named 'nowhere'; the targets are barrier-mesh, local-only, semaphore-mesh, token-mesh"
+        f"no target is named 'nowhere'; the targets are {ELLIPSIS}semaphore-mesh{ELLIPSIS}"
     ),
     # Output
     "run a.npy b.npy -o absent/c.npy": (

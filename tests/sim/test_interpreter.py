@@ -13,6 +13,7 @@ from compiler.ir.edge import Barrier
 from compiler.ir.init import Const, Pattern, Values, Zero
 from compiler.ir.program import Program, WorkPlan
 from compiler.ir.stage import Fold, Load
+from compiler.ir.tensor import ValueRange
 from compiler.ir.walk import Loop, Walk
 from compiler.passes.lower import lower
 from compiler.pipeline import run_passes
@@ -181,6 +182,17 @@ def test_values_that_the_program_states_are_multiplied(init, values, chips):
     program = finished(spec, chips=chips)
     b = np.arange(80).reshape(20, 4) - 40
     assert np.array_equal(interpret(program, b=b).c, values.reshape(3, 20) @ b)
+
+
+@pytest.mark.parametrize("k", [1, 4, 5, 23])
+def test_padding_lies_outside_of_a_range_without_zero(k):
+    """The zeros behind the contraction are no elements, so no declared range has to hold them."""
+    span = ValueRange(5, 9)
+    values = np.random.default_rng(k).integers(5, 9, (3, k), endpoint=True)
+    spec = MatmulSpec(3, 4, k, a=Values(tuple(values.ravel())), a_range=span, b_range=span)
+    program = finished(spec.padded_k(12), chips=3)
+    b = np.full((k, 4), 9)
+    assert np.array_equal(interpret(program, b=b).c, values @ b)
 
 
 @pytest.mark.parametrize("order", ["mn", "nm"])

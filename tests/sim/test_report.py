@@ -123,6 +123,8 @@ def test_record_is_plain_data_with_every_figure():
         "tile": 2,
         "target": "token-mesh",
         "reduce": "star",
+        "link_width": 256,
+        "link_latency": 8,
         "cycles": result.cycles,
         "predicted_cycles": result.cycles,
         "ideal_cycles": 8 * 4 * 48 // (3 * 2 * 2),
