@@ -40,6 +40,30 @@ class AccumulatorOverflowError(WorkloadError):
         )
 
 
+class ModelValueError(WorkloadError):
+    """A field of a model, or of one of its layers, has a value that it cannot have.
+
+    ``place`` names the model or the layer.
+    """
+
+    def __init__(self, *, place: str, field: str, rule: str, value: object):
+        self.place, self.field, self.rule, self.value = place, field, rule, value
+        super().__init__(f"{place}: {field} must be {rule}, not {value!r}")
+
+
+class ModelFileError(WorkloadError):
+    """A model description cannot be read or does not have the form that it must have."""
+
+
+class NoLayersError(WorkloadError):
+    """A model has no layers."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "there is no layer to fit; give --layer M,N,K, or a model file with [[layer]] tables"
+        )
+
+
 class TargetError(ShardwrightError):
     """A target is unknown or its description is wrong."""
 
@@ -58,6 +82,62 @@ class TargetValueError(TargetError):
     def __init__(self, *, target: str, field: str, rule: str, value: object):
         self.target, self.field, self.rule, self.value = target, field, rule, value
         super().__init__(f"target {target!r}: {field} must be {rule}, not {value!r}")
+
+
+class PlanningOnlyError(TargetError):
+    """A target is a set of published figures, and no machine that programs are compiled for."""
+
+    def __init__(self, *, target: str, executable: tuple[str, ...]):
+        self.target, self.executable = target, executable
+        super().__init__(
+            f"target {target!r} is for planning only (shardwright fit): it states published "
+            f"figures, not a machine that programs run on; those are {', '.join(executable)}"
+        )
+
+
+class UnsourcedFigureError(TargetError):
+    """A planning target states a figure without its source, or a source without its figure."""
+
+    def __init__(self, *, target: str, figure: str, why: str):
+        self.target, self.figure, self.why = target, figure, why
+        super().__init__(
+            f"target {target!r}: figure {figure!r} {why}; every figure, known or unknown, has "
+            f"one entry in [sources] that says where it comes from"
+        )
+
+
+# --- Planning -----------------------------------------------------------------------------------
+
+
+class FitError(ShardwrightError):
+    """It cannot be said, or not be certified, how a model fits a target."""
+
+
+class ChipCountError(FitError):
+    """A number of chips is none, or more than a target joins."""
+
+    def __init__(self, *, chips: object, rule: str):
+        self.chips, self.rule = chips, rule
+        super().__init__(f"chips must be {rule}, not {chips!r}")
+
+
+class ModelExceedsMemoryError(FitError):
+    """No memory of a chip holds its share of a model."""
+
+    def __init__(self, *, chips: int, needed: int, capacity: int, target: str):
+        self.chips, self.needed, self.capacity, self.target = chips, needed, capacity, target
+        super().__init__(
+            f"a chip of {chips} needs {needed:,} bytes, and {target!r} has {capacity:,}; "
+            f"use more chips or a target with more memory"
+        )
+
+
+class UncertifiableLayerError(FitError):
+    """A layer is not compiled, so it has no certificate."""
+
+    def __init__(self, *, layer: str, why: str):
+        self.layer, self.why = layer, why
+        super().__init__(f"layer {layer!r} is not compiled: {why}")
 
 
 # --- Sharding -----------------------------------------------------------------------------------
@@ -199,7 +279,7 @@ class ValidationError(ShardwrightError):
         super().__init__(message)
 
     def __str__(self) -> str:
-        where = f" after pass {self.after_pass}" if self.after_pass else ""
+        where = f" (after pass {self.after_pass})" if self.after_pass else ""
         return f"{self.rule}: {self.args[0]}{where}"
 
 

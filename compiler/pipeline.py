@@ -15,7 +15,7 @@ from compiler.passes.route import route
 from compiler.passes.schedule import schedule
 from compiler.passes.shard import ShardPlan, operands_of, replicate
 from compiler.passes.tile import tile
-from compiler.targets import Target
+from compiler.targets import PlanningTarget, Target, executable
 from compiler.validate import check_meaning, check_structure, validate
 from compiler.workload import MatmulSpec
 
@@ -30,7 +30,7 @@ PASSES: tuple[tuple[str, Callable[[Program, Target], Program]], ...] = (
 )
 
 
-def compile(spec: MatmulSpec, target: Target) -> Program:
+def compile(spec: MatmulSpec, target: Target | PlanningTarget) -> Program:
     """Compile a product into a placed program for one chip of ``target``.
 
     Raises
@@ -38,7 +38,30 @@ def compile(spec: MatmulSpec, target: Target) -> Program:
     ShardwrightError
         One of :mod:`compiler.errors`, if the product or the target does not allow it.
     """
+    target = executable(target)
     return run_passes(_checked(lower(spec, target), target, "lower"), target)
+
+
+def compile_sharded(spec: MatmulSpec, plan: ShardPlan, target: Target | PlanningTarget) -> Program:
+    """Compile a product for the chips of ``plan``.
+
+    The whole product on one chip is only a step on the way to several. It may need the memory of
+    all of them together.
+
+    Raises
+    ------
+    ShardwrightError
+        As :func:`compile` and :func:`shard`.
+    """
+    target = executable(target)
+    if plan.chips == 1:
+        return compile(spec, target)
+    roomy = replace(target, memory_bytes=target.memory_bytes * plan.chips)
+    try:
+        whole = compile(spec, roomy)
+    except ValidationError:
+        whole = compile(spec, target)  # if it is refused, then in terms of one chip
+    return shard(whole, plan, target)
 
 
 def shard(program: Program, plan: ShardPlan, target: Target) -> Program:

@@ -9,7 +9,19 @@ import types
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from functools import cache
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from math import isfinite
+from operator import index
+from typing import (
+    Any,
+    SupportsFloat,
+    SupportsIndex,
+    TypeGuard,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from compiler.errors import ProgramFormatError
 from compiler.ir.program import Program
@@ -20,9 +32,19 @@ TAG = "type"
 
 
 def to_json(program: Program) -> str:
-    """A program as JSON text. Equal programs give equal text."""
-    document = {"format": FORMAT, "version": VERSION, "program": _encoded(program, Program)}
-    return json.dumps(document, indent=1) + "\n"
+    """A program as JSON text. Equal programs give equal text.
+
+    Raises
+    ------
+    ProgramFormatError
+        If the program holds what JSON cannot: a float that is not finite, a value of a foreign
+        type, or expressions that are nested too deeply.
+    """
+    try:
+        document = {"format": FORMAT, "version": VERSION, "program": _encoded(program, Program)}
+        return json.dumps(document, indent=1, allow_nan=False) + "\n"
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ProgramFormatError(place="program", why=f"it cannot be saved: {error}") from error
 
 
 def from_json(text: str) -> Program:
@@ -31,23 +53,28 @@ def from_json(text: str) -> Program:
     Raises
     ------
     ProgramFormatError
-        If the text is no JSON, of another format or version, or if a field is unknown, missing or
-        of the wrong type. The message names the place.
+        If the text is no JSON, of another format or version, or if a field is unknown, missing,
+        there twice or of the wrong type. The message names the place.
     """
     try:
-        document = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+        document: object = json.loads(text, object_pairs_hook=_entries)
+        if not _is_object(document) or document.get("format") != FORMAT:
+            raise ProgramFormatError(place="format", why=f"it must be {FORMAT!r}")
+        version = document.get("version")
+        if type(version) is not int or version != VERSION:
+            raise ProgramFormatError(
+                place="version",
+                why=f"it is {_shortened(version)}, but only version {VERSION} is known here",
+            )
+        for name in sorted(document.keys() - {"format", "version", "program"}):
+            raise ProgramFormatError(place=name, why="there is no such field")
+        if "program" not in document:
+            raise ProgramFormatError(place="program", why="it is missing")
+        return _decoded(document["program"], Program, "program")
+    except ValueError as error:
         raise ProgramFormatError(place="the file", why=f"it is no JSON: {error}") from error
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ProgramFormatError(place="format", why=f"it must be {FORMAT!r}")
-    if document.get("version") != VERSION:
-        raise ProgramFormatError(
-            place="version",
-            why=f"it is {document.get('version')!r}, but only version {VERSION} is known here",
-        )
-    for name in sorted(document.keys() - {"format", "version", "program"}):
-        raise ProgramFormatError(place=name, why="there is no such field")
-    return _decoded(document.get("program"), Program, "program")
+    except RecursionError as error:
+        raise ProgramFormatError(place="the file", why="it is nested too deeply") from error
 
 
 def schema() -> dict[str, Any]:
@@ -76,74 +103,119 @@ def _hints(record: type) -> dict[str, Any]:
     return {field.name: hints[field.name] for field in fields(record)}
 
 
+def _entries(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """A JSON object, of which no name may stand twice."""
+    entries: dict[str, object] = {}
+    for name, value in pairs:
+        if name in entries:
+            raise ProgramFormatError(place=name, why="it stands twice in one record")
+        entries[name] = value
+    return entries
+
+
+def _is_object(value: object) -> TypeGuard[dict[str, object]]:
+    return isinstance(value, dict)
+
+
+def _is_list(value: object) -> TypeGuard[list[object]]:
+    return isinstance(value, list)
+
+
 def _alternatives(hint: Any) -> tuple[Any, ...]:
     """The types of a union, or the one type that it is."""
     return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
 
 
+def _is_record(hint: Any) -> bool:
+    return is_dataclass(hint)
+
+
 def _tagged(hint: Any) -> bool:
     """Whether a value of this type must say which record it is."""
-    return sum(map(is_dataclass, _alternatives(hint))) > 1
+    return sum(map(_is_record, _alternatives(hint))) > 1
 
 
-def _encoded(value: Any, hint: Any) -> Any:
-    if is_dataclass(value):
+def _encoded(value: object, hint: Any) -> object:
+    if is_dataclass(value) and not isinstance(value, type):
         entries = {
             name: _encoded(getattr(value, name), field)
             for name, field in _hints(type(value)).items()
         }
         return {TAG: type(value).__name__, **entries} if _tagged(hint) else entries
     if isinstance(value, tuple):
+        items = cast(tuple[object, ...], value)
         inner = next(h for h in _alternatives(hint) if get_origin(h) is tuple)
         return [
-            _encoded(item, h) for item, h in zip(value, _item_hints(inner, len(value)), strict=True)
+            _encoded(item, h) for item, h in zip(items, _item_hints(inner, len(items)), strict=True)
         ]
+    return _encoded_number(value, _alternatives(hint))
+
+
+def _encoded_number(value: object, choices: tuple[Any, ...]) -> object:
+    """Equal numbers alike, whatever their type: 1 and 1.0 where a float is meant, numpy's too."""
+    if int in choices and isinstance(value, SupportsIndex):
+        return index(value)
+    if float in choices and isinstance(value, SupportsFloat):
+        return float(value)
     return value
 
 
 def _item_hints(hint: Any, length: int) -> list[Any]:
+    """Types of the items of a tuple type: one for all, or one for each."""
     arguments = get_args(hint)
     if arguments[-1] is Ellipsis:
         return [arguments[0]] * length
     return list(arguments)
 
 
-def _decoded(value: Any, hint: Any, place: str) -> Any:
+def _decoded(value: object, hint: Any, place: str) -> Any:
     choices = _alternatives(hint)
     if value is None and type(None) in choices:
         return None
-    records = [choice for choice in choices if is_dataclass(choice)]
-    if records and isinstance(value, dict):
+    records = [choice for choice in choices if _is_record(choice)]
+    if records and _is_object(value):
         return _decoded_record(value, records, place)
     for choice in choices:
-        if get_origin(choice) is tuple and isinstance(value, list):
+        if get_origin(choice) is tuple and _is_list(value):
             hints = _item_hints(choice, len(value))
             if len(hints) != len(value):
-                break
+                why = f"it must have {len(hints)} items, not {len(value)}"
+                raise ProgramFormatError(place=place, why=why)
             return tuple(
-                _decoded(item, item_hint, f"{place}[{index}]")
-                for index, (item, item_hint) in enumerate(zip(value, hints, strict=True))
+                _decoded(item, item_hint, f"{place}[{position}]")
+                for position, (item, item_hint) in enumerate(zip(value, hints, strict=True))
             )
         if isinstance(choice, type) and issubclass(choice, StrEnum):
             if value in list(choice):
                 return choice(value)
-        elif choice is float and isinstance(value, int | float) and not isinstance(value, bool):
+        elif choice is float and _is_number(value):
             return float(value)
         elif choice in (int, str, bool) and type(value) is choice:
             return value
-    wanted = " or ".join(_name(choice) for choice in choices)
-    raise ProgramFormatError(place=place, why=f"it must be {wanted}, not {_shortened(value)}")
+    why = f"it must be {_wanted(choices)}, not {_shortened(value)}"
+    raise ProgramFormatError(place=place, why=why)
 
 
-def _decoded_record(value: dict[str, Any], records: list[Any], place: str) -> Any:
+def _is_number(value: object) -> TypeGuard[int | float]:
+    """Whether a value is a number that a float holds."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return isfinite(value)
+    except OverflowError:
+        return False
+
+
+def _decoded_record(value: dict[str, object], records: list[Any], place: str) -> Any:
     entries = dict(value)
     record = records[0]
     if len(records) > 1:
         named = {choice.__name__: choice for choice in records}
         tag = entries.pop(TAG, None)
-        if tag not in named:
+        if not isinstance(tag, str) or tag not in named:
             raise ProgramFormatError(
-                place=f"{place}.{TAG}", why=f"it must be one of {', '.join(named)}, not {tag!r}"
+                place=f"{place}.{TAG}",
+                why=f"it must be one of {', '.join(named)}, not {_shortened(tag)}",
             )
         record = named[tag]
     hints = _hints(record)
@@ -199,12 +271,29 @@ def _described_choice(hint: Any, definitions: dict[str, Any], tagged: bool) -> d
     return {"$ref": f"#/$defs/{name}"}
 
 
-def _name(hint: Any) -> str:
-    if get_origin(hint) is tuple:
-        return "a list"
-    return "null" if hint is type(None) else hint.__name__
+def _wanted(choices: tuple[Any, ...]) -> str:
+    """What a value of one of these types is called in an error."""
+    simple: dict[Any, str] = {
+        int: "an integer",
+        str: "a string",
+        bool: "true or false",
+        float: "a finite number",
+        type(None): "null",
+    }
+    words: list[str] = []
+    records = [choice.__name__ for choice in choices if _is_record(choice)]
+    if records:
+        words.append(f"a record ({', '.join(records)})")
+    for choice in choices:
+        if get_origin(choice) is tuple:
+            words.append("a list")
+        elif choice in simple:
+            words.append(simple[choice])
+        elif issubclass(choice, StrEnum):
+            words.append(f"one of {', '.join(choice)}")
+    return " or ".join(words)
 
 
-def _shortened(value: Any) -> str:
+def _shortened(value: object) -> str:
     text = json.dumps(value)
     return text if len(text) <= 60 else text[:57] + "..."

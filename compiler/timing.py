@@ -96,7 +96,7 @@ class TimingModel:
         for edge in self.program.edges:
             if self.program.crosses(edge) and self._crossing(edge) == "Barrier":
                 group = self._offering(edge)
-                earliest = np.min([self.times.promised[name] for name in group], axis=0)
+                earliest: Cycles = np.min([self.times.promised[name] for name in group], axis=0)
                 self.times.promised |= dict.fromkeys(group, earliest)
 
     def _pass(self, stage: Stage) -> None:

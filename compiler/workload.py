@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from compiler.errors import EmptyMatrixError, WorkloadError
-from compiler.ir.body import Body, Literal, Operand, operands_of
+from compiler.ir.body import Body, is_operation, operands_of
 from compiler.ir.init import External, Init
 from compiler.ir.tensor import ValueRange
 
@@ -60,9 +60,12 @@ class MatmulSpec:
         if type(self.sum_bits) is not int or not 2 <= self.sum_bits <= 32:
             raise WorkloadError(f"sum_bits must be an integer in 2 to 32, not {self.sum_bits!r}")
         if self.map is not None and (
-            isinstance(self.map, Operand | Literal) or list(operands_of(self.map)) != [0]
+            not is_operation(self.map) or list(operands_of(self.map)) != [0]
         ):
-            raise WorkloadError(f"map must be an operation on op0, used once, not {self.map}")
+            raise WorkloadError(
+                f"map must be an operation on op0, used once, in which no operation is of "
+                f"literals alone, not {self.map}"
+            )
         for name in ("a_range", "b_range"):
             value_range = getattr(self, name)
             if value_range.low < INT8_RANGE.low or value_range.high > INT8_RANGE.high:

@@ -7,6 +7,7 @@ import click
 from compiler.errors import ShardwrightError
 from shardwright.commands.check import check
 from shardwright.commands.compile import compile_command
+from shardwright.commands.cosim import cosim
 from shardwright.commands.fit import fit
 from shardwright.commands.run import run
 from shardwright.commands.show import show
@@ -33,6 +34,7 @@ def main() -> None:
 
 main.add_command(check)
 main.add_command(compile_command)
+main.add_command(cosim)
 main.add_command(fit)
 main.add_command(run)
 main.add_command(show)

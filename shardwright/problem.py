@@ -18,6 +18,8 @@ from compiler.workload import MatmulSpec
 from shardwright.programs import read_program
 from sim.operands import check_inner, matrix, random_operands, read_matrix
 
+TILE_LIMIT = 64
+"""Largest tile: its 4096 multiply-accumulates are what a simulator of gates still takes."""
 LINK_LIMIT = 8192
 """Most bits and most cycles of a link: far above any that exists, and what a simulator takes."""
 
@@ -47,7 +49,11 @@ def problem_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--seed", type=natural, default=0, help="Seed of random operands.  [default: 0]"
         ),
         click.option("--chips", type=positive, default=1, help="Chips to split k over."),
-        click.option("--tile", type=positive, help="Edge of a tile.  [default: the target's]"),
+        click.option(
+            "--tile",
+            type=click.IntRange(1, TILE_LIMIT),
+            help="Edge of a tile.  [default: the target's]",
+        ),
         click.option(
             "--reduce",
             type=click.Choice(sorted(ALGORITHMS)),

@@ -114,10 +114,26 @@ class _Machine:
                     waits[name] = wait
         ends = [s.name for s in self.program.stages if isinstance(s.kind, Load | Store)]
         if any(name in processes for name in ends):
+            for name in self._at_rest(set(processes)):
+                waits.pop(name, None)
             raise InterpreterDeadlockError(
                 waits=tuple(f"{name} waits for {wait}" for name, wait in waits.items())
             )
         return Interpretation(self._outputs(), self.queues)
+
+    def _at_rest(self, unfinished: set[str]) -> set[str]:
+        """Stages that have done all that could ever come to them, and so wait for nothing."""
+        resting: set[str] = set()
+        moving = {s.name: s for s in self.program.stages if not isinstance(s.kind, Load | Store)}
+        for _ in moving:
+            for stage in moving.values():
+                edges = self.program.edges_by_destination.get(stage.name, ())
+                ended = all(e.source in resting or e.source not in unfinished for e in edges)
+                empty = not any(self.queues[edge.buffer].pages for edge in edges)
+                whole = all(self.queues[n].reserved == self.queues[n].pushed for n in stage.outs)
+                if ended and empty and whole:
+                    resting.add(stage.name)
+        return resting
 
     def _progress(self) -> tuple[int, ...]:
         return tuple(
@@ -161,6 +177,7 @@ class _Machine:
     def _multiply(self, block_count: int, a: str, b: str, out: str) -> Process:
         dtype = self.program.buffer_by_name[out].page.dtype
         while True:
+            yield from self._await_pages((a, b))
             yield from self._reserve(out)
             total = np.zeros((self.program.tile, self.program.tile), dtype=np.int64)
             for _ in range(block_count):

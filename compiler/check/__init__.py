@@ -7,10 +7,11 @@ performance model that they use; a test holds that. So a fault in a pass cannot 
 from collections.abc import Callable
 from dataclasses import replace
 
+from compiler.check.order import order
 from compiler.check.partition import partition
 from compiler.check.ranges import ranges
 from compiler.check.reduced_once import reduced_once
-from compiler.check.rules import capacity, handoffs, landing, meaning, order, well_formed
+from compiler.check.rules import capacity, handoffs, landing, meaning, well_formed
 from compiler.check.schedule import schedule
 from compiler.check.tokens import counting, no_deadlock
 from compiler.errors import UncertifiedProgramError
@@ -47,10 +48,10 @@ def check(program: Program) -> Certificate:
     """
     shown: dict[str, Obligation] = {}
     for name, obligation in (FIRST | REST).items():
-        broken = [earlier for earlier in FIRST if earlier in shown and not shown[earlier].holds]
-        needs = set(broken) & ({"well formed"} if name in FIRST else set(FIRST))
-        if needs:
-            why = f"not shown, since {sorted(needs)[0]!r} is violated"
+        needed = ["well formed"] if name in FIRST else list(FIRST)
+        broken = [earlier for earlier in needed if earlier in shown and not shown[earlier].holds]
+        if broken:
+            why = f"not shown, since {broken[0]!r} is violated"
             shown[name] = Obligation(name, "", (), (why,))
         else:
             shown[name] = obligation(program)
@@ -82,10 +83,10 @@ def require(program: Program) -> None:
     certificate = check(program)
     _refuse(program, certificate)
     if program.certificate != certificate:
-        why = "it carries none" if program.certificate is None else "it says something else"
-        raise UncertifiedProgramError(
-            program=program.name, violations=(("certificate", f"{why} than what was recomputed"),)
-        )
+        why = "the program carries none"
+        if program.certificate is not None:
+            why = "it says something else than what was recomputed"
+        raise UncertifiedProgramError(program=program.name, violations=(("certificate", why),))
 
 
 def _refuse(program: Program, certificate: Certificate) -> None:

@@ -8,11 +8,14 @@ assumed of how a program reduces; what a stage does to its pages is all that cou
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from compiler.ir.body import Add, Body, Literal, Max, Operand
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
 from compiler.ir.tensor import Tensor
+
+Indices = NDArray[np.int64]
 
 
 class FlowError(Exception):
@@ -24,8 +27,8 @@ class OperandPages:
     """Pages of an operand in the order in which they pass: tile along its free axis, block of k."""
 
     side: str
-    tile: np.ndarray
-    block: np.ndarray
+    tile: Indices
+    block: Indices
 
 
 @dataclass(frozen=True)
@@ -35,9 +38,9 @@ class SumPages:
     ``mapped`` says whether an elementwise function that is not a sum has been applied.
     """
 
-    row: np.ndarray
-    col: np.ndarray
-    times: np.ndarray
+    row: Indices
+    col: Indices
+    times: NDArray[np.int32]
     mapped: str = ""
 
 
@@ -164,7 +167,7 @@ def _multiplied(program: Program, stage: Stage, sources: list[Pages]) -> SumPage
             f"product {stage.name!r} takes {depth} pages per result from {left.block.size} pages "
             f"of A and {right.block.size} of B"
         )
-    results = left.block.size // depth
+    results, extent = left.block.size // depth, contraction_blocks(program)
     blocks = left.block.reshape(results, depth)
     if not np.array_equal(left.block, right.block):
         where = int(np.argmax(left.block != right.block))
@@ -178,7 +181,12 @@ def _multiplied(program: Program, stage: Stage, sources: list[Pages]) -> SumPage
             raise FlowError(
                 f"product {stage.name!r} mixes tiles of {side} of different results in one sum"
             )
-    times = np.zeros((results, contraction_blocks(program)), dtype=np.int32)
+    if blocks.size and not 0 <= blocks.min() <= blocks.max() < extent:
+        raise FlowError(
+            f"product {stage.name!r} adds blocks {blocks.min()} to {blocks.max()} of the "
+            f"contraction, which has {extent}"
+        )
+    times = np.zeros((results, extent), dtype=np.int32)
     np.add.at(times, (np.arange(results)[:, None], blocks), 1)
     return SumPages(left.tile[::depth], right.tile[::depth], times)
 

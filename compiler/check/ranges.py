@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from compiler.check.page_flow import FlowError, OperandPages, SumPages, page_flow
-from compiler.ir.body import image
+from compiler.ir.body import image, widest_image
 from compiler.ir.certificate import Obligation
-from compiler.ir.init import Const, Pattern, Values, Zero
+from compiler.ir.init import Const, External, Pattern, Values, Zero
 from compiler.ir.program import Program
 from compiler.ir.stage import Map
 from compiler.ir.tensor import Tensor, ValueRange
@@ -40,7 +41,7 @@ def ranges(program: Program) -> Obligation:
             continue
         value = sum_range(program, pages, product)
         if name in maps:
-            value = ValueRange(*image(maps[name], value.low, value.high))
+            value = ValueRange(*widest_image(maps[name], value.low, value.high))
         needed = bits_for(value.low, value.high)
         has = program.buffer_by_name[name].page.dtype.bits
         evidence.append((name, f"needs {needed} of {has} bits"))
@@ -56,9 +57,9 @@ def ranges(program: Program) -> Obligation:
 
 def sum_range(program: Program, pages: SumPages, product: ValueRange) -> ValueRange:
     """The range of every element of some pages. Padding of the contraction adds nothing."""
-    begin = np.arange(pages.times.shape[1]) * program.tile
+    begin = np.arange(pages.times.shape[1], dtype=np.int64) * program.tile
     real = np.clip(program.claim.k - begin, 0, program.tile)
-    counts = pages.times @ real
+    counts: NDArray[np.int64] = pages.times @ real
     least, most = (int(counts.min()), int(counts.max())) if counts.size else (0, 0)
     return ValueRange(
         min(least * product.low, most * product.low),
@@ -100,13 +101,15 @@ def _operand_ranges(program: Program) -> Iterator[str]:
         low, high = tensor.value_range.low, tensor.value_range.high
         if low < tensor.dtype.low or high > tensor.dtype.high:
             yield f"{tensor.name} declares [{low}, {high}], which {tensor.dtype} does not hold"
-        for value in _stated_extremes(tensor):
+        for value in _stated_extremes(program, tensor):
             if not low <= value <= high:
                 yield f"{tensor.name} holds {value}, which is outside of [{low}, {high}]"
                 break
+        if _is_padded_with_values(program, tensor):
+            yield f"{tensor.name} holds values behind element {program.claim.k} of the contraction"
 
 
-def _stated_extremes(tensor: Tensor) -> tuple[int, ...]:
+def _stated_extremes(program: Program, tensor: Tensor) -> tuple[int, ...]:
     match tensor.init:
         case Zero():
             return (0,)
@@ -115,10 +118,24 @@ def _stated_extremes(tensor: Tensor) -> tuple[int, ...]:
         case Pattern(modulus, shift):
             rows, cols = tensor.value_shape
             return (-shift, min(modulus, rows * cols) - 1 - shift)
-        case Values(values) if values:
-            return (min(values), max(values))
+        case Values(values):
+            real, _ = tensor.split_values(values, program.claim.k)
+            return (min(real), max(real)) if real else ()
         case _:
             return ()
+
+
+def _is_padded_with_values(program: Program, tensor: Tensor) -> bool:
+    """Whether a slice states other values than zeros where the contraction has ended."""
+    piece = tensor.slice_of
+    if piece is None or isinstance(tensor.init, Zero | External):
+        return False
+    extent = tensor.rows if piece.axis == "rows" else tensor.cols
+    real = max(0, program.claim.k - piece.index * extent)
+    if real >= extent or not isinstance(tensor.init, Values):
+        return real < extent and tensor.init != Const(0)
+    _, beyond = tensor.split_values(tensor.init.values, program.claim.k)
+    return any(beyond)
 
 
 def _output_range(program: Program, value: ValueRange) -> Iterator[str]:

@@ -5,9 +5,8 @@ from collections.abc import Callable
 
 from compiler.errors import ValidationError
 from compiler.ir.certificate import Obligation
-from compiler.ir.dtype import DType
 from compiler.ir.program import Program
-from compiler.ir.stage import EngineKind, Fold, Recv
+from compiler.ir.stage import Recv
 from compiler.validate import check_meaning, check_structure
 from compiler.validate.capacity import check_capacity, owners
 from compiler.validate.locality import check_handoffs, check_landing, check_links
@@ -35,12 +34,19 @@ def meaning(program: Program) -> Obligation:
 
 def landing(program: Program) -> Obligation:
     """Every edge between sites ends in a Recv."""
-    crossing = sum(program.crosses(edge) for edge in program.edges)
+    unplaced = [record.name for record in (*program.stages, *program.buffers) if not record.site]
+    crossing = sum(not unplaced and program.crosses(edge) for edge in program.edges)
     receives = sum(isinstance(stage.kind, Recv) for stage in program.stages)
+
+    def check() -> None:
+        if unplaced:
+            raise ValidationError("NoSite", unplaced[0], f"{unplaced[0]!r} has no site")
+        check_landing(program)
+
     return _ruled(
         "landing",
         "Every edge between sites ends in a Recv that writes a buffer of its own site.",
-        lambda: check_landing(program),
+        check,
         (("edges between chips", crossing), ("receives", receives)),
     )
 
@@ -53,6 +59,8 @@ def handoffs(program: Program) -> Obligation:
         for edge in program.edges:
             if edge.handoff is None:
                 raise ValidationError("NoHandoff", edge.name, f"edge {edge.name!r} has no hand-off")
+            if edge.route is None:
+                raise ValidationError("NoRoute", edge.name, f"edge {edge.name!r} has no route")
         check_handoffs(program, program.target)
         check_links(program)
         needed = set(spelled) - set(program.requires.handoffs)
@@ -79,23 +87,35 @@ def capacity(program: Program) -> Obligation:
     ports = Counter[int]()
     for link in program.links or ():
         ports.update((link.source_chip, link.destination_chip))
+    most_ports = max(ports.values(), default=0)
 
     def check() -> None:
         check_capacity(program, program.target)
         if not program.memory:
             raise ValidationError("MemoryMap", program.name, "the program has no memory map")
-        if max(ports.values(), default=0) > program.requires.link_ports:
+        if most_ports > program.requires.link_ports:
             raise ValidationError(
                 "RequiresIncomplete",
                 program.name,
-                f"a chip holds {max(ports.values())} ends of links, but the program requires only "
+                f"a chip holds {most_ports} ends of links, but the program requires only "
                 f"{program.requires.link_ports} ports",
             )
+        if program.tile != program.target.tile:
+            raise ValidationError(
+                "TileUnit",
+                program.name,
+                f"the program multiplies tiles of {program.tile}, but target "
+                f"{program.target.name!r} has tile units of {program.target.tile}",
+            )
+        busy = {stage.site.chip for stage in program.stages if stage.site}
+        for chip in range(program.chip_count):
+            if chip not in busy:
+                raise ValidationError(
+                    "IdleChip", f"chip {chip}", f"chip {chip} of {program.chip_count} does nothing"
+                )
         for stage in program.stages:
             if stage.engine is None:
                 raise ValidationError("NoEngine", stage.name, f"{stage.name!r} has no engine")
-            if isinstance(stage.kind, Fold) and stage.engine.kind is not EngineKind.COMPUTE:
-                raise ValidationError("EngineRole", stage.name, f"{stage.name!r} must compute")
 
     return _ruled(
         "capacity",
@@ -104,28 +124,9 @@ def capacity(program: Program) -> Obligation:
         (
             ("most bytes of a chip", max(used.values(), default=0)),
             ("bytes that a chip has", program.target.memory_bytes),
-            ("most link ends of a chip", max(ports.values(), default=0)),
+            ("most link ends of a chip", most_ports),
             ("link ports of a chip", program.target.link_ports),
         ),
-    )
-
-
-def order(program: Program) -> Obligation:
-    """In which order each reduction adds."""
-    evidence = tuple(
-        (stage.name, str(stage.kind.body))
-        for stage in program.stages
-        if isinstance(stage.kind, Fold)
-    )
-    total: DType = program.numerics.total
-    violations = ()
-    if total.kind == "float" and not program.collectives and evidence:
-        violations = ("a floating-point reduction belongs to no collective",)
-    return Obligation(
-        "order",
-        "The order of every reduction is stated; sums of integers are the same in any order.",
-        (("sums are", total.kind), *evidence),
-        violations,
     )
 
 

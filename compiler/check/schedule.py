@@ -1,16 +1,17 @@
 """Obligation ``schedule``: the stated cycles are possible."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from compiler.check.token_run import TokenRun
-from compiler.check.tokens import FOLLOWED_PAGES
+from compiler.check.tokens import FOLLOWED_PAGES, stuck
 from compiler.ir.certificate import Obligation
-from compiler.ir.program import Program
+from compiler.ir.program import Program, Schedule
 from compiler.ir.stage import MatmulTiles, Store
 
 STATEMENT = (
     "The stated schedule is no shorter than what the arrays and links need, keeps every "
-    "dependence, and ends when the token graph does."
+    "dependence, and times every stage as the token graph does."
 )
 
 
@@ -19,7 +20,7 @@ def schedule(program: Program) -> Obligation:
     stated = program.schedule
     if stated is None:
         return Obligation("schedule", STATEMENT, (), ("the program has no schedule",))
-    pages, interval = _pages(program), _interval(program)
+    pages, (interval, bounds) = _pages(program), _interval(program)
     needed = max((_array_cycles(program, pages), (pages - 1) * interval))
     violations = list(_dependences(program))
     if stated.cycles < needed:
@@ -29,14 +30,12 @@ def schedule(program: Program) -> Obligation:
             f"{stated.ideal_cycles} ideal cycles are stated, but the arrays need "
             f"{_array_cycles(program, pages)}"
         )
+    if stated.bound not in bounds:
+        violations.append(f"{stated.bound!r} is stated to bound the run, not {bounds[0]!r}")
     followed = min(pages, FOLLOWED_PAGES)
-    runnable = all(b.depth_pages for b in program.buffers) and all(
-        e.route for e in program.edges if program.crosses(e)
-    )
-    if runnable and followed:
-        ends = TokenRun(program, followed).run().end + (pages - followed) * interval
-        if ends != stated.cycles:
-            violations.append(f"{stated.cycles} cycles are stated, but the tokens take {ends}")
+    if not violations and followed > 0 and not list(stuck(program)):
+        run = TokenRun(program, followed).run()
+        violations += _compared(stated, run, (pages - followed) * interval)
     evidence = (("stated cycles", stated.cycles), ("least cycles", needed))
     return Obligation("schedule", STATEMENT, evidence, tuple(violations))
 
@@ -51,15 +50,29 @@ def _array_cycles(program: Program, pages: int) -> int:
     return pages * max(blocks, default=0) * program.tile
 
 
-def _interval(program: Program) -> int:
-    """Cycles from one result page to the next that arrays and links need."""
-    needed = [_array_cycles(program, 1)]
+def _interval(program: Program) -> tuple[int, list[str]]:
+    """Cycles from one result page to the next, and all that needs as many."""
+    needed = {"compute": _array_cycles(program, 1)}
     for edge in program.edges:
         page = program.buffer_by_name[edge.buffer].page
         for name in edge.route or ():
             width = program.link_by_name[name].width_bits
-            needed.append(page.beats * -(-page.beat_bits // width))
-    return max(needed)
+            needed[f"link {name}"] = page.beats * -(-page.beat_bits // width)
+    most = max(needed.values())
+    return most, [name for name, cycles in needed.items() if cycles == most]
+
+
+def _compared(stated: Schedule, run: TokenRun, rest: int) -> Iterator[str]:
+    """Where a schedule says something else than a run that goes on for ``rest`` cycles."""
+    if stated.cycles != run.end + rest:
+        yield f"{stated.cycles} cycles are stated, but the tokens take {run.end + rest}"
+    for timing in stated.timings:
+        first, last = run.sent[timing.stage]
+        if (timing.first_beat, timing.last_beat) != (first, last + rest):
+            yield (
+                f"{timing.stage} is said to send from {timing.first_beat} to {timing.last_beat}, "
+                f"but the tokens pass from {first} to {last + rest}"
+            )
 
 
 def _dependences(program: Program) -> Iterator[str]:
@@ -68,9 +81,11 @@ def _dependences(program: Program) -> Iterator[str]:
     for stage in program.stages:
         if stage.name not in times:
             yield f"{stage.name} has no time"
-    for name in times:
+    for name, count in Counter(timing.stage for timing in program.schedule.timings).items():
         if name not in program.stage_by_name:
             yield f"{name} has a time, but is no stage"
+        if count > 1:
+            yield f"{name} has {count} times"
     for edge in program.edges:
         before, after = times.get(edge.source), times.get(edge.destination)
         if not before or not after:

@@ -9,7 +9,7 @@ stages in order gives all times.
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from compiler.check.page_flow import in_order, sources_of
+from compiler.check.page_flow import FlowError, in_order, sources_of
 from compiler.ir.body import Body, Literal, Operand
 from compiler.ir.edge import Barrier, Edge, Semaphore
 from compiler.ir.program import Program
@@ -25,12 +25,29 @@ from compiler.latencies import (
 )
 
 
+def check_flow(program: Program) -> None:
+    """Check that the token graph can be run: products take from loads, and only they do.
+
+    Raises
+    ------
+    FlowError
+        If they do not, or if stages feed each other in a circle.
+    """
+    loaded = {n for s in program.stages if isinstance(s.kind, Load) for n in s.outs}
+    for stage in in_order(program):
+        for name in sources_of(program, stage):
+            if (name in loaded) != isinstance(stage.kind, MatmulTiles):
+                pages = "pages of an operand" if name in loaded else "sums"
+                raise FlowError(f"{stage.name} takes {pages} from {name}")
+
+
 @dataclass
 class TokenRun:
     """Times of a run of ``pages`` result pages.
 
     ``unbounded`` runs the same graph with room for every page, which no depth can beat. ``waited``
-    counts the cycles for which the room of each buffer was waited for.
+    counts the cycles for which the room of each buffer was waited for. ``sent`` holds the cycles of
+    the first and the last beat of each stage; a load's are those that its product makes it keep.
     """
 
     program: Program
@@ -40,7 +57,8 @@ class TokenRun:
     readable: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     taken: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     passed: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    waited: dict[str, int] = field(default_factory=dict)
+    waited: dict[str, int] = field(default_factory=dict[str, int])
+    sent: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
 
     def run(self) -> "TokenRun":
         """Run all beats and return this run."""
@@ -64,6 +82,7 @@ class TokenRun:
                 (source,) = sources_of(self.program, stage)
                 self.end = self.readable[source][page * self.program.tile + beat]
                 self.taken[source].append(self.end)
+                self._send(stage.name, self.end)
 
     def _multiply(self, stage: Stage, block_count: int, page: int, beat: int) -> None:
         (out,) = stage.outs
@@ -72,7 +91,12 @@ class TokenRun:
         if beat == 0:
             admitted = admissions[-1] + work if admissions else LOAD_CYCLES + FIFO_CYCLES
             admissions.append(self._wait(admitted, self._slot(out, page), out))
-        self.readable[out].append(admissions[-1] + work - 1 + TILE_CYCLES + beat + FIFO_CYCLES)
+            for edge in self.program.edges_by_destination[stage.name]:
+                self._send(edge.source, LOAD_CYCLES)
+                self._send(edge.source, admissions[-1] + work - 1 - FIFO_CYCLES)
+        row = admissions[-1] + work - 1 + TILE_CYCLES + beat
+        self._send(stage.name, row)
+        self.readable[out].append(row + FIFO_CYCLES)
 
     def _cross(self, stage: Stage, edge: Edge, page: int, beat: int) -> None:
         (landing,) = stage.outs
@@ -87,6 +111,7 @@ class TokenRun:
         last_flit = begin + flits - 1
         self.taken[edge.buffer].append(last_flit)
         arrives = last_flit + LINK_REGISTER_CYCLES + latency
+        self._send(stage.name, arrives)
         if not isinstance(edge.handoff, Semaphore | Barrier):
             self.readable[landing].append(arrives + FIFO_CYCLES)
         elif beat == self.program.tile - 1:
@@ -117,6 +142,7 @@ class TokenRun:
         if not self.unbounded and room >= 0:
             written = self._wait(written, self.taken[out][room] + 1, out)
         registers.append(written)
+        self._send(stage.name, written)
         self.readable[out].append(written + FIFO_CYCLES)
 
     def _fire(self, stage: Stage, body: Body, index: int, parent: str | None) -> int:
@@ -141,6 +167,11 @@ class TokenRun:
             if isinstance(operand, Operand):
                 self.taken[stage.ins[operand.index]].append(fires)
         return fires
+
+    def _send(self, stage: str, cycle: int) -> None:
+        """Note that a beat leaves a stage."""
+        first, _ = self.sent.get(stage, (cycle, cycle))
+        self.sent[stage] = (first, cycle)
 
     def _wait(self, ready: int, room: int, buffer: str) -> int:
         """The later of the two; note that a buffer's room was waited for."""

@@ -3,16 +3,20 @@
 from collections.abc import Iterator
 
 from compiler.check.page_flow import FlowError, in_order, sources_of
-from compiler.check.token_run import TokenRun
+from compiler.check.token_run import TokenRun, check_flow
 from compiler.ir.certificate import Obligation
 from compiler.ir.edge import Barrier, Semaphore
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Store
+from compiler.ir.walk import Loop, Walk
 
 FOLLOWED_PAGES = 64
 """Result pages that are run one by one; every slot has been used again by then."""
 
-COUNTING = "Over a whole run, the pages reserved, pushed and popped are the same for every buffer."
+COUNTING = (
+    "Over a whole run, the pages reserved, pushed and popped are the same for every buffer, and "
+    "the stated trips and work plan are what is done."
+)
 NO_DEADLOCK = (
     "With the chosen depths every stage comes to its end, and no later than it would with "
     "unbounded buffers."
@@ -49,16 +53,18 @@ def counting(program: Program) -> Obligation:
         if taken != count:
             violations.append(f"{name}: reserved {count}, pushed {count}, popped {taken} pages")
     violations += _trips(program)
+    violations += _plan(program)
     evidence = (("buffers", len(pushed)), ("pages", sum(pushed.values())))
     return Obligation("counting", COUNTING, evidence, tuple(violations))
 
 
 def no_deadlock(program: Program) -> Obligation:
     """Run the token graph with the program's depths and with unbounded buffers."""
-    violations = list(_shallow(program))
+    violations = list(stuck(program))
     pages = _result_pages(program)
     followed = min(pages, FOLLOWED_PAGES)
-    if violations or not pages:
+    if violations or followed < 1:
+        violations = violations or ["no result page is stored"]
         return Obligation("no deadlock", NO_DEADLOCK, (("result pages", pages),), tuple(violations))
     bounded = TokenRun(program, followed).run()
     unbounded = TokenRun(program, followed, unbounded=True).run()
@@ -87,8 +93,12 @@ def _result_pages(program: Program) -> int:
     )
 
 
-def _shallow(program: Program) -> Iterator[str]:
-    """Whatever can never move."""
+def stuck(program: Program) -> Iterator[str]:
+    """Whatever can never move, so that the token graph cannot be run."""
+    try:
+        check_flow(program)
+    except FlowError as error:
+        yield str(error)
     for buffer in program.buffers:
         if not buffer.depth_pages or buffer.depth_pages < 1:
             yield f"{buffer.name} has no room for a page"
@@ -108,10 +118,33 @@ def _shallow(program: Program) -> Iterator[str]:
 
 def _trips(program: Program) -> Iterator[str]:
     """Whether the stated trips are what the walks do."""
+    moved: set[str] = set()
     for stage in program.stages:
         if isinstance(stage.kind, Load | Store) and stage.kind.walk:
             pages = len(set(stage.kind.walk.pages()))
+            moved.add(stage.kind.tensor)
             stated = [(t.pages, t.times) for t in program.trips if t.tensor == stage.kind.tensor]
-            done = (pages, stage.kind.walk.page_count // pages)
+            done = (pages, stage.kind.walk.page_count // max(1, pages))
             if stated != [done]:
                 yield f"{stage.kind.tensor}: {done[0]} pages move {done[1]} times, stated {stated}"
+    for trip in program.trips:
+        if trip.tensor not in moved:
+            yield f"{trip.tensor}: no page moves, stated {[(trip.pages, trip.times)]}"
+
+
+def _plan(program: Program) -> Iterator[str]:
+    """Whether the result tiles are stored in the order of the work plan."""
+    work = program.work
+    if work is None:
+        yield "the program has no work plan"
+        return
+    m, n = Loop(work.m_tiles, work.n_tiles), Loop(work.n_tiles, 1)
+    planned = list(Walk((m, n) if work.order == "mn" else (n, m)).pages())
+    for stage in program.stages:
+        if not isinstance(stage.kind, Store) or stage.kind.walk is None:
+            continue
+        if list(stage.kind.walk.pages()) != planned:
+            yield (
+                f"{stage.name} walks {stage.kind.walk}, which is not the order {work.order} of "
+                f"{work.m_tiles} x {work.n_tiles} tiles that is planned"
+            )

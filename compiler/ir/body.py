@@ -60,6 +60,16 @@ def left_fold(count: int) -> Body:
     return reduce(Add, operands)
 
 
+def is_operation(body: Body) -> bool:
+    """Whether an expression is an operation, and no operation in it is of literals alone."""
+    if isinstance(body, Operand | Literal):
+        return False
+    sides = (body.left, body.right)
+    return any(not isinstance(side, Literal) for side in sides) and all(
+        isinstance(side, Operand | Literal) or is_operation(side) for side in sides
+    )
+
+
 def image(body: Body, low: int, high: int) -> tuple[int, int]:
     """The least and the greatest value of an expression over operands in ``low`` to ``high``."""
     match body:
@@ -73,6 +83,14 @@ def image(body: Body, low: int, high: int) -> tuple[int, int]:
         case Max(left, right):
             (a, b), (c, d) = image(left, low, high), image(right, low, high)
             return max(a, c), max(b, d)
+
+
+def widest_image(body: Body, low: int, high: int) -> tuple[int, int]:
+    """The least and the greatest value of an expression and of all expressions within it."""
+    images = [image(body, low, high)]
+    if isinstance(body, Add | Max):
+        images += [widest_image(side, low, high) for side in (body.left, body.right)]
+    return min(least for least, _ in images), max(most for _, most in images)
 
 
 def operands_of(body: Body) -> Iterator[int]:

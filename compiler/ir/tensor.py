@@ -76,6 +76,23 @@ class Tensor:
         """Rows and columns without the padding: the shape that ``init`` describes."""
         return self.rows - self.pad[0], self.cols - self.pad[1]
 
+    def split_values(self, values: tuple[int, ...], end: int) -> tuple[list[int], list[int]]:
+        """Listed values before and behind element ``end`` of the axis that this is a slice along.
+
+        Those behind it are the zeros that pad the axis, which no value range needs to hold.
+        """
+        piece = self.slice_of
+        if piece is None or not self.cols:
+            return list(values), []
+        along_rows = piece.axis == "rows"
+        real = end - piece.index * (self.rows if along_rows else self.cols)
+        before: list[int] = []
+        behind: list[int] = []
+        for position, value in enumerate(values):
+            along = position // self.cols if along_rows else position % self.cols
+            (before if along < real else behind).append(value)
+        return before, behind
+
     @property
     def row_tiles(self) -> int:
         """Tiles along the rows."""

@@ -1,7 +1,7 @@
 """Lower: from a matrix product to a one-chip program without any decision in it."""
 
 from compiler.errors import AccumulatorOverflowError, WorkloadError
-from compiler.ir.body import image
+from compiler.ir.body import image, widest_image
 from compiler.ir.buffer import Buffer, BufferKind, Page
 from compiler.ir.distribution import Replicated
 from compiler.ir.dtype import INT8, DType, integer
@@ -106,10 +106,11 @@ def _total_range(spec: MatmulSpec, total: DType) -> ValueRange:
             k=spec.k, low=low, high=high, dtype=total.name, k_max=min(bounds)
         )
     if spec.map is not None:
-        low, high = image(spec.map, low, high)
-        if low < total.low or high > total.high:
+        least, most = widest_image(spec.map, low, high)
+        if least < total.low or most > total.high:
             raise WorkloadError(
-                f"map {spec.map} can reach [{low}, {high}], which {total} does not hold; use more "
-                f"sum_bits"
+                f"map {spec.map} can reach [{least}, {most}], which {total} does not hold; use "
+                f"more sum_bits"
             )
+        low, high = image(spec.map, low, high)
     return ValueRange(low, high)

@@ -1,17 +1,27 @@
 """The built-in targets, and targets from a file of the user's."""
 
-import tomllib
 from dataclasses import fields, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
-from compiler.errors import TargetError, TargetValueError, UnknownTargetError
+from compiler.errors import (
+    PlanningOnlyError,
+    TargetError,
+    TargetValueError,
+    UnknownTargetError,
+)
 from compiler.ir.target import Target
+from compiler.targets import planning
+from compiler.targets.planning import KIND, PlanningTarget
+from compiler.toml_file import check_fields, parse, read
+
+FILE_SUFFIX = ".toml"
+"""What ends in it names a file, anything else a built-in target."""
 
 
 def names() -> tuple[str, ...]:
-    """Names of the built-in targets, sorted."""
+    """Names of the built-in targets that programs are compiled for, sorted."""
     entries = files("compiler.targets").iterdir()
     return tuple(sorted(e.name.removesuffix(".toml") for e in entries if e.name.endswith(".toml")))
 
@@ -23,13 +33,19 @@ def get(name: str, **changes: Any) -> Target:
     ------
     UnknownTargetError
         If there is no such target.
+    PlanningOnlyError
+        If it is a planning target.
     TargetValueError
         If a changed field is out of its range or does not exist.
     """
+    if name in planning.names():
+        raise PlanningOnlyError(target=name, executable=names())
     if name not in names():
         raise UnknownTargetError(name=name, known=names())
     text = files("compiler.targets").joinpath(f"{name}.toml").read_text(encoding="utf-8")
-    return change(_parse(text, source=f"{name}.toml"), **changes)
+    source = f"{name}.toml"
+    entries = parse(text, source=source, kind=KIND, error=TargetError)
+    return change(_build(entries, source=source), **changes)
 
 
 def load(path: str | Path, **changes: Any) -> Target:
@@ -39,14 +55,53 @@ def load(path: str | Path, **changes: Any) -> Target:
     ------
     TargetError
         If the file cannot be read or is no TOML.
+    PlanningOnlyError
+        If it describes a planning target.
     TargetValueError
         If a field is missing, unknown or out of its range.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise TargetError(f"target file {str(path)!r} cannot be read: {error}") from error
-    return change(_parse(text, source=str(path)), **changes)
+    entries = read(path, kind=KIND, error=TargetError)
+    return change(_build(entries, source=str(path)), **changes)
+
+
+def find(reference: str, **changes: Any) -> Target:
+    """The target that a person names: a built-in one, or the file of one if it ends in .toml."""
+    if reference.endswith(FILE_SUFFIX):
+        return load(reference, **changes)
+    return get(reference, **changes)
+
+
+def find_any(reference: str) -> Target | PlanningTarget:
+    """As :func:`find`, planning targets included.
+
+    Raises
+    ------
+    UnknownTargetError, TargetError
+        If there is no such target, or its file does not describe one.
+    """
+    if reference.endswith(FILE_SUFFIX):
+        entries = read(reference, kind=KIND, error=TargetError)
+        if "planning_only" in entries:
+            return planning.build(entries, source=reference)
+        return _build(entries, source=reference)
+    if reference in planning.names():
+        return planning.get(reference)
+    if reference not in names():
+        raise UnknownTargetError(name=reference, known=(*names(), *planning.names()))
+    return get(reference)
+
+
+def executable(target: Target | PlanningTarget) -> Target:
+    """``target``, if programs can be compiled for it.
+
+    Raises
+    ------
+    PlanningOnlyError
+        If it is a planning target.
+    """
+    if isinstance(target, PlanningTarget):
+        raise PlanningOnlyError(target=target.name, executable=names())
+    return target
 
 
 def change(target: Target, **changes: Any) -> Target:
@@ -59,18 +114,15 @@ def change(target: Target, **changes: Any) -> Target:
     return replace(target, **changes)
 
 
-def _parse(text: str, *, source: str) -> Target:
-    try:
-        entries = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise TargetError(f"target file {source!r} is no TOML: {error}") from error
-    known = {field.name for field in fields(Target)}
-    for name in sorted(known ^ set(entries)):
-        fault = "missing" if name in known else "unknown"
-        raise TargetError(
-            f"target file {source!r}: field {name!r} is {fault}; the fields are "
-            f"{', '.join(sorted(known))}"
-        )
+def _build(entries: dict[str, Any], *, source: str) -> Target:
+    if "planning_only" in entries:
+        raise PlanningOnlyError(target=source, executable=names())
+    check_fields(
+        entries,
+        place=f"{KIND} {source!r}",
+        required=tuple(field.name for field in fields(Target)),
+        error=TargetError,
+    )
     if isinstance(entries["handoffs"], list):
         entries["handoffs"] = tuple(cast(list[object], entries["handoffs"]))
     return Target(**entries)

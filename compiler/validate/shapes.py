@@ -14,17 +14,11 @@ from compiler.validate.flow import in_flow_order, sources_of
 def check_shapes(program: Program) -> None:
     """Every tensor is what the claim makes of it, and every page is one tile."""
     for tensor in program.tensors:
-        if program.tile < 1 or tensor.tile != program.tile:
-            raise ValidationError(
-                "TensorTile",
-                tensor.name,
-                f"tensor {tensor.name!r} has tiles of {tensor.tile}, the program of {program.tile}",
-            )
         _claimed(program, tensor)
         _value_range(tensor)
-        _fill(tensor)
+        _fill(program, tensor)
     _pages(program)
-    _quantities(program)
+    _depths(program)
     _work(program)
 
 
@@ -67,7 +61,7 @@ def _value_range(tensor: Tensor) -> None:
         )
 
 
-def _fill(tensor: Tensor) -> None:
+def _fill(program: Program, tensor: Tensor) -> None:
     """The initial values are as many as the elements, and lie in the range that sums rely on."""
     rows, cols = tensor.value_shape
     match tensor.init:
@@ -82,7 +76,10 @@ def _fill(tensor: Tensor) -> None:
                 f"tensor {tensor.name!r} lists {len(values)} values for {rows} x {cols} elements",
             )
         case Values(values):
-            low, high = min(values), max(values)
+            real, _ = tensor.split_values(values, program.claim.k)
+            if not real:
+                return
+            low, high = min(real), max(real)
         case _:
             return
     span = tensor.value_range
@@ -114,21 +111,13 @@ def _pages(program: Program) -> None:
                 )
 
 
-def _quantities(program: Program) -> None:
+def _depths(program: Program) -> None:
     for buffer in program.buffers:
         if buffer.depth_pages is not None and buffer.depth_pages < 1:
             raise ValidationError(
                 "BufferDepth",
                 buffer.name,
                 f"buffer {buffer.name!r} must hold at least 1 page, not {buffer.depth_pages}",
-            )
-    for link in program.links or ():
-        if link.width_bits < 1 or link.latency_cycles < 1:
-            raise ValidationError(
-                "LinkShape",
-                link.name,
-                f"link {link.name!r} must have at least 1 bit and 1 cycle, not {link.width_bits} "
-                f"bits and {link.latency_cycles} cycles",
             )
 
 

@@ -1,16 +1,20 @@
-"""Names, ports and pairing: whether the program is a graph at all."""
+"""Names, ports, pairing and quantities: whether the program is a graph at all."""
 
 from collections import Counter
 from collections.abc import Container
 
 from compiler.errors import ValidationError
-from compiler.ir.body import operands_of
+from compiler.ir.body import is_operation, operands_of
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
+from compiler.validate.quantities import check_quantities
 
 
 def check_structure(program: Program) -> None:
-    """Names are unique and known, stages have the ports of their kind, buffers are paired."""
+    """Names are unique and known, stages have the ports of their kind, buffers are paired.
+
+    What has a size has one.
+    """
     _unique_names(program)
     _known_names(program)
     for stage in program.stages:
@@ -18,6 +22,7 @@ def check_structure(program: Program) -> None:
         if isinstance(stage.kind, Fold | Map):
             _fold_operands(stage)
     _buffer_pairing(program)
+    check_quantities(program)
 
 
 def _unique_names(program: Program) -> None:
@@ -28,6 +33,7 @@ def _unique_names(program: Program) -> None:
         "edge": program.edges,
         "link": program.links or (),
         "collective": program.collectives,
+        "memory owner": (*program.tensors, *program.buffers),
     }
     for what, things in groups.items():
         for name, count in Counter(thing.name for thing in things).items():
@@ -104,6 +110,13 @@ def _fold_operands(stage: Stage) -> None:
                 f"fold {stage.name!r} reads input {name!r} (op{index}) "
                 f"{uses[index]} times in {stage.kind.body}; each input counts exactly once",
             )
+    if not is_operation(stage.kind.body):
+        raise ValidationError(
+            "FoldBody",
+            stage.name,
+            f"stage {stage.name!r} computes {stage.kind.body}; it must be an operation, in which "
+            f"no operation is of literals alone",
+        )
 
 
 def _buffer_pairing(program: Program) -> None:

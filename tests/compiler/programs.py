@@ -6,8 +6,11 @@ from functools import cache
 from typing import Any
 
 from compiler import targets
+from compiler.ir.body import left_fold
+from compiler.ir.buffer import Buffer
+from compiler.ir.distribution import Partial, Replicated
 from compiler.ir.program import Program
-from compiler.ir.stage import Recv, Stage
+from compiler.ir.stage import Fold, Recv, Stage
 from compiler.passes.lower import lower
 from compiler.passes.shard import ShardPlan, replicate
 from compiler.pipeline import compile, shard
@@ -90,6 +93,47 @@ def names_on_chip(program: Program, chip: int) -> tuple[str, ...]:
     )
     links = (link.name for link in program.links or () if link.source_chip == chip)
     return (*own, *links)
+
+
+def cut_off(program: Program, chip: int) -> Program:
+    """``program`` without a chip that only sends, all of the rest saying truly what it holds."""
+    (edge,) = (e for e in program.edges if e.source == f"c{chip}.matmul")
+    recv = program.stage_by_name[edge.destination]
+    (landed,) = program.edges_by_source[recv.name]
+    fold = program.stage_by_name[landed.destination]
+    addends = tuple(name for name in fold.ins if name not in recv.outs)
+    program = without(program, *names_on_chip(program, chip), recv.name, *recv.outs, landed.name)
+    if len(addends) > 1:
+        program = changed(program, fold.name, ins=addends, kind=Fold(left_fold(len(addends))))
+    else:
+        program = bypassed(program, fold.name)
+    return replace(program, buffers=tuple(lessened(program, b, chip) for b in program.buffers))
+
+
+def bypassed(program: Program, fold: str) -> Program:
+    """``program`` without a fold: its first addend goes where the sum went."""
+    stage = program.stage_by_name[fold]
+    (total,), addend = stage.outs, stage.ins[0]
+    (incoming,) = (edge for edge in program.edges if edge.buffer == addend)
+    (outgoing,) = program.edges_by_source[fold]
+    reader = program.stage_by_name[outgoing.destination]
+    kind = program.buffer_by_name[total].kind
+    program = changed(without(program, fold, total, incoming.name), addend, kind=kind)
+    program = changed(program, outgoing.name, source=incoming.source, buffer=addend)
+    return changed(program, reader.name, ins=(addend,)) if reader.ins else program
+
+
+def lessened(program: Program, buffer: Buffer, chip: int) -> Buffer:
+    """``buffer`` without the claim to hold the contribution of ``chip``."""
+    match buffer.distribution:
+        case Replicated():
+            held = tuple(range(program.chip_count))
+        case Partial(contributions):
+            held = contributions
+        case _:
+            return buffer
+    remaining = tuple(c for c in held if c != chip)
+    return replace(buffer, distribution=Partial(remaining, program.chip_count))
 
 
 def receives(program: Program) -> Iterable[Stage]:

@@ -12,6 +12,7 @@ from compiler.errors import (
     NoEngineError,
     NoHandoffError,
     ShardwrightError,
+    UncertifiedProgramError,
     ValidationError,
 )
 from compiler.ir.body import left_fold
@@ -127,10 +128,10 @@ def moved(program, chip: int, site: Site):
         ("c0.fold", {"engine": Engine(EngineKind.COMPUTE, 1)}),
         ("c3.load_a", {"engine": Engine(EngineKind.MOVEMENT, 4)}),
         ("c0.landing_0", {"depth_pages": 5}),
-        ("c1.partial", {"depth_pages": 1}),
+        ("c1.partial", {"depth_pages": 3}),
         ("c1.load_a->c1.matmul", {"handoff": Fifo()}),
         ("c0.recv_0->c0.fold", {"handoff": ValidReady()}),
-        ("c1.matmul->c0.recv_0", {"handoff": Barrier()}),
+        ("c1.matmul->c0.recv_0", {"handoff": Barrier("tree_reduce")}),
     ],
 )
 def test_what_is_set_by_hand_survives(name, changes):
@@ -139,6 +140,36 @@ def test_what_is_set_by_hand_survives(name, changes):
     (record,) = (record for record in records if record.name == name)
     assert changes.items() <= vars(record).items()
     validate(program, HAND_SET)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "text"),
+    [
+        (
+            "c1.partial",
+            {"depth_pages": 1},
+            "4 result pages take 126 cycles, but 101 with unbounded buffers; room was waited for "
+            "in c1.partial",
+        ),
+        (
+            "c1.matmul->c0.recv_0",
+            {"handoff": Barrier()},
+            "c1.matmul->c0.recv_0 waits at the barrier of '', which nobody joins",
+        ),
+        (
+            "c1.matmul->c0.recv_0",
+            {"handoff": Barrier("ring_reduce")},
+            "c1.matmul->c0.recv_0 waits at the barrier of 'ring_reduce', which nobody joins",
+        ),
+    ],
+)
+def test_what_is_set_by_hand_and_keeps_the_run_from_its_rate_is_refused(name, changes, text):
+    with pytest.raises(UncertifiedProgramError) as refusal:
+        run_passes(changed(replicated(4), name, **changes), HAND_SET)
+    assert refusal.value.violations == (("no deadlock", text),)
+    assert str(refusal.value) == (
+        f"program 'matmul_16x16x64_tree4' is not certified: no deadlock: {text}"
+    )
 
 
 def test_a_semaphore_set_by_hand_survives_among_others():
@@ -194,7 +225,7 @@ def test_a_refusal_names_the_pass_behind_which_it_came():
         target = get("token-mesh", memory_bytes=memory)
         error = refusal_of(lambda target=target: compile(MatmulSpec(16, 16, 64), target))
         assert (error.rule, error.after_pass) == ("MemoryExceeded", where)
-        assert str(error).endswith(f" after pass {where}")
+        assert str(error).endswith(f" (after pass {where})")
 
 
 def test_a_refusal_after_sharding_names_it():

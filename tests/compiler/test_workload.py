@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compiler.errors import EmptyMatrixError, ShardwrightError, WorkloadError
+from compiler.ir.body import Add, Literal, Max, Operand
 from compiler.ir.init import External
 from compiler.ir.tensor import ValueRange
 from compiler.workload import MatmulSpec
@@ -52,6 +53,33 @@ def test_ranges_beyond_int8_are_refused(name, low, high):
     with pytest.raises(WorkloadError) as refusal:
         MatmulSpec(1, 1, 1, **{name: ValueRange(low, high)})
     assert str(refusal.value) == (f"{name} must lie within int8's [-128, 127], not [{low}, {high}]")
+
+
+@pytest.mark.parametrize("bits", [1, 0, 33, 8.0, True, "16"])
+def test_sums_of_no_width_or_too_many_bits_are_refused(bits):
+    with pytest.raises(WorkloadError) as refusal:
+        MatmulSpec(1, 1, 1, sum_bits=bits)
+    assert str(refusal.value) == f"sum_bits must be an integer in 2 to 32, not {bits!r}"
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (Operand(0), "op0"),
+        (Literal(3), "3"),
+        (Add(Operand(0), Operand(0)), "(op0 + op0)"),
+        (Add(Operand(0), Operand(1)), "(op0 + op1)"),
+        (Max(Operand(1), Literal(0)), "max(op1, 0)"),
+        (Add(Operand(0), Max(Literal(1), Literal(2))), "(op0 + max(1, 2))"),
+    ],
+)
+def test_maps_that_are_no_function_of_one_sum_are_refused(body, text):
+    with pytest.raises(WorkloadError) as refusal:
+        MatmulSpec(1, 1, 1, map=body)
+    assert str(refusal.value) == (
+        f"map must be an operation on op0, used once, in which no operation is of literals alone, "
+        f"not {text}"
+    )
 
 
 def test_all_refusals_can_be_caught_as_one():

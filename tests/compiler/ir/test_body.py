@@ -4,7 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.ir.body import Add, Max, Operand, left_fold, operands_of
+from compiler.ir.body import (
+    Add,
+    Literal,
+    Max,
+    Operand,
+    image,
+    is_operation,
+    left_fold,
+    operands_of,
+    widest_image,
+)
 
 bodies = st.recursive(
     st.integers(0, 9).map(Operand),
@@ -13,11 +23,21 @@ bodies = st.recursive(
 )
 
 
+maps = st.recursive(
+    st.one_of(st.just(Operand(0)), st.integers(-20, 20).map(Literal)),
+    lambda inner: st.one_of(st.builds(Add, inner, inner), st.builds(Max, inner, inner)),
+    max_leaves=6,
+)
+"""Expressions over one operand, which may stand in them never or often."""
+
+
 def evaluated(body, values):
     """The value that a body stands for."""
     match body:
         case Operand(index):
             return values[index]
+        case Literal(value):
+            return value
         case Add(left, right):
             return evaluated(left, values) + evaluated(right, values)
         case Max(left, right):
@@ -63,3 +83,36 @@ def test_equal_bodies_are_equal():
     assert Add(Operand(0), Operand(1)) == left_fold(2)
     assert Add(Operand(1), Operand(0)) != left_fold(2)
     assert len({left_fold(4), left_fold(4), left_fold(3)}) == 2
+
+
+def parts(body):
+    """An expression and all expressions within it."""
+    yield body
+    if isinstance(body, Add | Max):
+        yield from parts(body.left)
+        yield from parts(body.right)
+
+
+@given(body=maps, low=st.integers(-30, 30), extent=st.integers(0, 9))
+def test_an_image_holds_every_value_and_ends_where_they_do(body, low, extent):
+    """Sums and maxima rise with their operand, so the ends of its range give those of theirs."""
+    values = [evaluated(body, [value]) for value in range(low, low + extent + 1)]
+    assert image(body, low, low + extent) == (min(values), max(values))
+
+
+@given(body=maps, low=st.integers(-30, 30), extent=st.integers(0, 9))
+def test_the_widest_image_holds_what_an_expression_computes_on_the_way(body, low, extent):
+    images = [image(part, low, low + extent) for part in parts(body)]
+    least, most = widest_image(body, low, low + extent)
+    assert (least, most) == (min(map(min, images)), max(map(max, images)))
+
+
+@given(body=maps)
+def test_an_operation_combines_something_in_each_of_its_parts(body):
+    operations = [part for part in parts(body) if isinstance(part, Add | Max)]
+    literals = [
+        part
+        for part in operations
+        if isinstance(part.left, Literal) and isinstance(part.right, Literal)
+    ]
+    assert is_operation(body) == (bool(operations) and not literals)

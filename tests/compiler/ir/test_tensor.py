@@ -9,7 +9,7 @@ from compiler.ir.body import left_fold
 from compiler.ir.dtype import DTYPES, INT8
 from compiler.ir.init import External
 from compiler.ir.stage import Engine, EngineKind, Fold, Load, MatmulTiles, Recv, Site, Stage, Store
-from compiler.ir.tensor import Tensor, TensorRole, ValueRange
+from compiler.ir.tensor import SliceOf, Tensor, TensorRole, ValueRange
 
 
 def tensor(rows: int, cols: int, tile: int, **rest) -> Tensor:
@@ -22,6 +22,23 @@ def test_tiles_cover_the_tensor_and_no_tile_is_outside(rows, cols, tile):
     starts = [len(range(0, extent, tile)) for extent in (rows, cols)]
     assert [matrix.row_tiles, matrix.col_tiles] == starts
     assert matrix.page_count == int(np.prod(starts))
+
+
+@pytest.mark.parametrize("axis", ["rows", "cols"])
+@pytest.mark.parametrize(("index", "end"), [(0, 9), (1, 9), (2, 9), (3, 9), (0, 2), (1, 0), (1, 8)])
+def test_a_slice_knows_which_of_its_values_stand_behind_the_end(axis, index, end):
+    """Four slices of 4 x 3 or 3 x 4 elements, numbered by where they are along the axis."""
+    rows, cols = (4, 3) if axis == "rows" else (3, 4)
+    piece = tensor(rows, cols, 2, slice_of=SliceOf("whole", axis, index, 4))
+    row, col = np.indices((rows, cols))
+    along = 4 * index + (row if axis == "rows" else col)
+    before, behind = piece.split_values(tuple(along.ravel().tolist()), end)
+    assert before == [place for place in along.ravel() if place < end]
+    assert behind == [place for place in along.ravel() if place >= end]
+
+
+def test_a_whole_tensor_has_no_values_behind_its_end():
+    assert tensor(2, 2, 2).split_values((1, 2, 3, 4), 1) == ([1, 2, 3, 4], [])
 
 
 def test_values_do_not_include_the_padding():

@@ -32,7 +32,7 @@ def handoffs(program, target) -> tuple[list, list]:
     [
         (("ValidReady", "Token"), ValidReady(), Token()),
         (("Fifo", "Token"), Fifo(), Token()),
-        (("Fifo", "Barrier"), Fifo(), Barrier()),
+        (("Fifo", "Barrier"), Fifo(), Barrier("tree_reduce")),
         (("Barrier", "Token", "Fifo", "ValidReady"), ValidReady(), Token()),
     ],
 )

@@ -1,13 +1,15 @@
 """Lowering states the product and decides nothing."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from compiler.errors import AccumulatorOverflowError, WorkloadError
+from compiler.ir.body import Add, Literal, Max, Operand
 from compiler.ir.distribution import Replicated
 from compiler.ir.init import Const, External, Pattern
-from compiler.ir.stage import Load, MatmulTiles, Store
+from compiler.ir.stage import Load, Map, MatmulTiles, Store
 from compiler.ir.tensor import ValueRange
 from compiler.passes.lower import lower
 from compiler.pipeline import compile
@@ -139,3 +141,51 @@ def test_operands_that_are_always_zero_never_overflow():
     zero = ValueRange(0, 0)
     program = lower(MatmulSpec(1, 1, 2**40, a_range=zero), TOKEN)
     assert program.tensor_by_name["c"].value_range == zero
+
+
+ALL = ValueRange(-128, 127)
+RELU = Max(Operand(0), Literal(0))
+ON_THE_WAY = Add(Max(Operand(0), Literal(2**20)), Literal(-(2**20)))
+"""Always zero, but its maximum needs 22 bits."""
+
+
+def test_a_map_stands_between_the_product_and_the_store():
+    program = lower(MatmulSpec(8, 8, 4, map=RELU), TOKEN)
+    assert list(program.stage_by_name) == ["load_a", "load_b", "matmul", "map", "store_c"]
+    assert program.stage_by_name["map"].kind == Map(RELU)
+    assert [(e.source, e.destination) for e in program.edges][2:] == [
+        ("matmul", "map"),
+        ("map", "store_c"),
+    ]
+    assert program.claim.map == RELU
+    assert program.tensor_by_name["c"].value_range == ValueRange(0, 4 * 128 * 128)
+
+
+@pytest.mark.parametrize("bits", range(2, 33))
+def test_sums_are_as_wide_as_was_asked_for(bits):
+    """The longest contraction of 0 and 1 that fits is as long as the largest number."""
+    ones = ValueRange(0, 1)
+    longest = 2 ** (bits - 1) - 1
+    spec = MatmulSpec(8, 8, longest, a_range=ones, b_range=ones, sum_bits=bits)
+    program = lower(spec, TOKEN)
+    assert program.buffer_by_name["partial"].page.dtype.bits == bits
+    assert program.tensor_by_name["c"].dtype.bits == program.numerics.total.bits == bits
+    with pytest.raises(AccumulatorOverflowError, match=f"which int{bits} does not hold"):
+        lower(replace(spec, k=longest + 1), TOKEN)
+
+
+@pytest.mark.parametrize(
+    ("body", "bits", "low", "high"),
+    [
+        (Add(Operand(0), Literal(2**20)), 21, -(4 * 128 * 127), 4 * 128 * 128 + 2**20),
+        (ON_THE_WAY, 21, -(2**20), 2**20),
+        (Max(Operand(0), Literal(2**31)), 32, -(4 * 128 * 127), 2**31),
+    ],
+    ids=str,
+)
+def test_a_map_that_leaves_the_sums_type_is_refused(body, bits, low, high):
+    with pytest.raises(WorkloadError) as refusal:
+        lower(MatmulSpec(8, 8, 4, a_range=ALL, b_range=ALL, sum_bits=bits, map=body), TOKEN)
+    assert str(refusal.value) == (
+        f"map {body} can reach [{low}, {high}], which int{bits} does not hold; use more sum_bits"
+    )

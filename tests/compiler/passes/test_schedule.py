@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from compiler.errors import UncertifiedProgramError
+from compiler.ir.program import Program
 from compiler.passes import schedule as schedule_pass
 from compiler.passes.schedule import FOLLOWED_PAGES, schedule
 from compiler.pipeline import compile, run_passes
-from compiler.targets import get
+from compiler.targets import Target, get
 from compiler.workload import MatmulSpec
 from tests.compiler.programs import TOKEN, compiled, sharded
 
@@ -50,12 +52,23 @@ def test_pages_beyond_those_followed_go_on_at_the_steady_rate(monkeypatch):
     assert schedule(program, TOKEN).schedule == program.schedule
 
 
+def with_links_of(latency: int) -> tuple[Program, Target]:
+    """A finished program on links of another latency than that which it was finished for."""
+    links = tuple(replace(link, latency_cycles=latency) for link in sharded(4).links)
+    return replace(sharded(4), links=links), replace(TOKEN, link_latency_cycles=latency)
+
+
 def test_the_schedule_is_made_anew():
     """It is derived, not chosen: what stands there does not outlive a change."""
-    slow = replace(TOKEN, link_latency_cycles=100)
-    links = tuple(replace(link, latency_cycles=100) for link in sharded(4).links)
-    stale = replace(sharded(4), links=links)
-    assert run_passes(stale, slow).schedule.cycles > stale.schedule.cycles
+    stale, target = with_links_of(2)
+    assert run_passes(stale, target).schedule.cycles == stale.schedule.cycles - 2 * (8 - 2)
+
+
+def test_depths_that_are_too_small_for_longer_links_are_refused():
+    """They were chosen, and are kept; so the program can no longer run at full rate."""
+    with pytest.raises(UncertifiedProgramError, match="room was waited for in") as refusal:
+        run_passes(*with_links_of(100))
+    assert [name for name, _ in refusal.value.violations] == ["no deadlock"]
 
 
 def test_a_narrow_link_bounds_the_run_and_is_named():

@@ -124,7 +124,7 @@ def test_a_file_of_the_users_describes_a_target(written):
 def test_a_users_target_compiles_and_shards(written):
     target = targets.load(written(TOML))
     program = shard(compile(MatmulSpec(8, 8, 32), target), ShardPlan(4), target)
-    assert program.target == "mine"
+    assert program.target == target
     assert {(k.width_bits, k.latency_cycles) for k in program.links} == {(32, 3)}
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from compiler.errors import ValidationError
-from compiler.ir.program import Program
+from compiler.ir.program import Allocation, Program
 from compiler.ir.stage import Engine, EngineKind, Site
 from compiler.passes.route import route
 from compiler.targets import get
@@ -52,6 +52,13 @@ def bytes_needed(program: Program, chip: int) -> int:
 
 
 HOME_BYTES = bytes_needed(FOUR, 0)
+
+
+def placed(owner: str, **changes: int) -> Program:
+    """``FOUR`` with the place of one owner in memory changed."""
+    places = (replace(p, **changes) if p.owner == owner else p for p in FOUR.memory)
+    return replace(FOUR, memory=tuple(places))
+
 
 MUTANTS = (
     Mutant(
@@ -156,6 +163,62 @@ MUTANTS = (
         "chip 0",
         f"needs {HOME_BYTES} bytes for tensors and buffers, but has {HOME_BYTES - 1}; use more",
         get("token-mesh", memory_bytes=HOME_BYTES - 1),
+    ),
+    Mutant(
+        "a buffer without a place",
+        replace(FOUR, memory=tuple(p for p in FOUR.memory if p.owner != "c1.partial")),
+        "MemoryMap",
+        "c1.partial",
+        "'c1.partial' on chip 1 has no place in memory",
+    ),
+    Mutant(
+        "a place for nobody",
+        replace(FOUR, memory=(*FOUR.memory, Allocation("ghost", 0, 2**20, 64))),
+        "MemoryMap",
+        "ghost",
+        "'ghost' on chip 0 has a place, but is not",
+    ),
+    Mutant(
+        "a tensor with two places",
+        replace(FOUR, memory=(*FOUR.memory, Allocation("c2.a", 2, 2**20, 256))),
+        "MemoryMap",
+        "c2.a",
+        "'c2.a' on chip 2 has 2 places in memory",
+    ),
+    Mutant(
+        "a place on another chip",
+        placed("c1.partial", chip=2),
+        "MemoryMap",
+        "c1.partial",
+        "'c1.partial' on chip 1 has no place in memory",
+    ),
+    Mutant(
+        "a place that is too small",
+        placed("c1.a", size_bytes=16 * 16 - 1),
+        "MemoryMap",
+        "c1.a",
+        "'c1.a' needs 256 bytes, but has 255 at 0",
+    ),
+    Mutant(
+        "a place before the first byte",
+        placed("c1.a", address=-1),
+        "MemoryMap",
+        "c1.a",
+        "'c1.a' needs 256 bytes, but has 256 at -1",
+    ),
+    Mutant(
+        "two places that overlap by a byte",
+        placed("c1.b", address=255),
+        "MemoryMap",
+        "c1.b",
+        "'c1.b' overlaps 'c1.a' on chip 1",
+    ),
+    Mutant(
+        "a place that ends behind the last byte",
+        placed("c1.partial", address=TOKEN.memory_bytes - 511),
+        "MemoryMap",
+        "c1.partial",
+        "'c1.partial' ends at byte 16777217 of chip 1, which has 16777216",
     ),
 )
 

@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from compiler.ir.body import Add, Max, Operand
+from compiler.ir.body import Add, Literal, Max, Operand, left_fold
+from compiler.ir.buffer import BufferKind
 from compiler.ir.distribution import Partial, Replicated, Sharded
+from compiler.ir.edge import Edge, ValidReady
 from compiler.ir.program import Program
-from compiler.ir.stage import Fold, Load
+from compiler.ir.stage import Fold, Load, Map, Site, Stage
 from compiler.ir.tensor import SliceOf
 from compiler.validate import validate
 from tests.compiler.programs import TOKEN, changed, compiled, names_on_chip, sharded, without
@@ -66,6 +68,26 @@ def forgets_chip_3() -> Program:
     program = changed(program, "c2.partial", kind=kind)
     program = changed(program, "c2.fold->c0.recv_1", source="c2.matmul", buffer="c2.partial")
     return arrives_as(program, "c0.landing_1", 2)
+
+
+def maps_before_the_fold() -> Program:
+    """Chip 1 maps what it sends: the largest of zero and a partial sum."""
+    stage = Stage(
+        "c1.map", Map(Max(Operand(0), Literal(0))), ("c1.partial",), ("c1.mapped",), Site(1)
+    )
+    mapped = replace(TWO.buffer_by_name["c1.partial"], name="c1.mapped")
+    program = replace(
+        TWO,
+        memory=(),
+        stages=(*TWO.stages, stage),
+        buffers=(*TWO.buffers, mapped),
+        edges=(*TWO.edges, Edge("c1.map->c0.recv_0", "c1.map", "c1.mapped", "c0.recv_0")),
+    )
+    program = changed(program, "c1.map->c0.recv_0", route=("c1->c0",))
+    program = changed(program, "c1.partial", kind=BufferKind.FIFO)
+    return changed(
+        program, "c1.matmul->c0.recv_0", destination="c1.map", route=(), handoff=ValidReady()
+    )
 
 
 MUTANTS = (
@@ -190,6 +212,20 @@ MUTANTS = (
         "PartialStored",
         "c0.store_c",
         "would store a partial sum of {0,1,2} of 4: the contributions of slices 3 are missing",
+    ),
+    Mutant(
+        "a literal is added to the sum",
+        changed(TWO, "c0.fold", kind=Fold(Add(left_fold(2), Literal(1)))),
+        "LiteralInFold",
+        "c0.fold",
+        "adds the literal 1, which is part of no product",
+    ),
+    Mutant(
+        "a chip maps its own partial sum",
+        maps_before_the_fold(),
+        "MapOfPartial",
+        "c1.map",
+        "applies max(op0, 0) to a partial sum of {1} of 2; it must come after the reduction",
     ),
     Mutant(
         "a slice of an operand is stored",

@@ -46,26 +46,7 @@ def works(rule: str, text: str, **changes: object) -> Mutant:
     return Mutant(what, program, rule, FOUR.name, text)
 
 
-def linked(text: str, **changes: object) -> Mutant:
-    what = " and ".join(changes)
-    return Mutant(what, changed(FOUR, "c1->c0", **changes), "LinkShape", "c1->c0", text)
-
-
 MUTANTS = (
-    Mutant(
-        "tiles of another size than the program's",
-        changed(ONE, "b", tile=4),
-        "TensorTile",
-        "b",
-        "tensor 'b' has tiles of 4, the program of 8",
-    ),
-    Mutant(
-        "tiles of nothing",
-        replace(ONE, tile=0, tensors=tuple(replace(t, tile=0) for t in ONE.tensors)),
-        "TensorTile",
-        "a",
-        "has tiles of 0",
-    ),
     claimed("fewer rows", "a", "'a' is input of 8 x 64 int8", rows=8),
     claimed("fewer columns", "b", "claims to be input of 64 x 16 int8", cols=8),
     claimed("an output of other rows", "c", "claims to be output of 16 x 16 int32", rows=24),
@@ -120,8 +101,6 @@ MUTANTS = (
         "c0.landing_0",
         "must hold at least 1 page, not -1",
     ),
-    linked("at least 1 bit and 1 cycle, not 0 bits and 8 cycles", width_bits=0),
-    linked("not 256 bits and 0 cycles", latency_cycles=0),
     works("WorkOrder", "the loop order must be mn or nm, not 'mk'", order="mk"),
     works("WorkPlan", "counts (3, 2, 2) tiles along m, n and a chip's k", m_tiles=3),
     works("WorkPlan", "the tensors have (2, 2, 2)", n_tiles=1),

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from compiler.ir.body import Add, Body, Operand, left_fold
+from compiler.ir.body import Add, Body, Literal, Operand, left_fold
 from compiler.ir.edge import Edge
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Load, Recv, Stage, Store
@@ -94,11 +94,26 @@ def read_beside_the_receive() -> Program:
     return replace(FOUR, stages=(*FOUR.stages, stage))
 
 
+def named_like_a_tensor() -> Program:
+    """The pages of A wait in a buffer that is called as A itself."""
+    program = changed(ONE, "load_a", outs=("a",))
+    program = changed(program, "matmul", ins=("a", "b_pages"))
+    program = changed(program, "load_a->matmul", buffer="a")
+    return changed(program, "a_pages", name="a")
+
+
 MUTANTS = (
     twice("tensors", "c1.a"),
     twice("stages", "c1.matmul"),
     twice("buffers", "c1.partial"),
     twice("edges", CROSSING),
+    Mutant(
+        "a buffer with the name of a tensor",
+        named_like_a_tensor(),
+        "DuplicateName",
+        "a",
+        "2 memory owners are named 'a'; a name is identity",
+    ),
     twice("links", "c1->c0"),
     twice("collectives", "tree_reduce"),
     unknown("c0.store_c", "ins", ("nowhere",), "stage 'c0.store_c' names buffer"),
@@ -125,14 +140,14 @@ MUTANTS = (
     fold(
         "an input is left out, but not in the body",
         "FoldOperandMissing",
-        "fold 'c0.fold' reads op2, but has only 2 inputs",
+        "stage 'c0.fold' reads op2, but has only 2 inputs",
         left_fold(3),
         ("c0.partial", "c0.landing_0"),
     ),
     fold(
         "a negative operand",
         "FoldOperandMissing",
-        "fold 'c0.fold' reads op-1, but has only 3 inputs",
+        "stage 'c0.fold' reads op-1, but has only 3 inputs",
         Add(left_fold(2), Operand(-1)),
     ),
     fold(
@@ -152,6 +167,12 @@ MUTANTS = (
         "FoldOperandUnused",
         "reads input 'c0.landing_1' (op2) 0 times in (op0 + op1)",
         left_fold(2),
+    ),
+    fold(
+        "an operation is of literals alone",
+        "FoldBody",
+        "stage 'c0.fold' computes (((op0 + op1) + op2) + (1 + 2)); it must be an operation",
+        Add(left_fold(3), Add(Literal(1), Literal(2))),
     ),
     Mutant(
         "a receive is dropped with its edges",

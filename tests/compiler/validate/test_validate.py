@@ -55,7 +55,7 @@ def test_a_validation_error_carries_what_it_names():
         "UnknownName: stage 'load_a' names buffer 'nowhere', which does not exist"
     )
     error.after_pass = "place"
-    assert str(error).endswith("which does not exist after pass place")
+    assert str(error).endswith("which does not exist (after pass place)")
 
 
 def test_meaning_needs_no_target():

@@ -1,0 +1,68 @@
+"""Quantities: what is counted is there, and what is measured has a size."""
+
+from compiler.errors import ValidationError
+from compiler.ir.program import Program
+
+
+def check_quantities(program: Program) -> None:
+    """Tiles, extents, types and links have a size; all tensors have the tiles of the program."""
+    _claimed(program)
+    _tensors(program)
+    _types(program)
+    _links(program)
+
+
+def _claimed(program: Program) -> None:
+    claim = program.claim
+    if min(claim.m, claim.n, claim.k) < 1 or claim.k_pad < 0:
+        raise ValidationError(
+            "ClaimShape",
+            program.name,
+            f"the program claims to multiply {claim.m} x {claim.k} by {claim.k} x {claim.n} with "
+            f"{claim.k_pad} of padding; extents must be at least 1, and padding at least 0",
+        )
+
+
+def _tensors(program: Program) -> None:
+    for tensor in program.tensors:
+        if program.tile < 1 or tensor.tile != program.tile:
+            raise ValidationError(
+                "TensorTile",
+                tensor.name,
+                f"tensor {tensor.name!r} has tiles of {tensor.tile}, the program of {program.tile}",
+            )
+        if min(tensor.rows, tensor.cols) < 1:
+            raise ValidationError(
+                "TensorShape",
+                tensor.name,
+                f"tensor {tensor.name!r} must have at least 1 element, not {tensor.rows} x "
+                f"{tensor.cols}",
+            )
+
+
+def _types(program: Program) -> None:
+    types = [
+        (program.name, program.numerics.operand),
+        (program.name, program.numerics.total),
+        *((tensor.name, tensor.dtype) for tensor in program.tensors),
+        *((buffer.name, buffer.page.dtype) for buffer in program.buffers),
+    ]
+    for name, dtype in types:
+        if dtype.bits < 1:
+            raise ValidationError(
+                "TypeWidth",
+                name,
+                f"{name!r} has elements of type {dtype}, which must have at least 1 bit, not "
+                f"{dtype.bits}",
+            )
+
+
+def _links(program: Program) -> None:
+    for link in program.links or ():
+        if link.width_bits < 1 or link.latency_cycles < 1:
+            raise ValidationError(
+                "LinkShape",
+                link.name,
+                f"link {link.name!r} must have at least 1 bit and 1 cycle, not {link.width_bits} "
+                f"bits and {link.latency_cycles} cycles",
+            )

@@ -1,0 +1,196 @@
+"""Range: the proven width is the least one that is safe."""
+
+import re
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from compiler.check.ranges import bits_for, ranges
+from compiler.errors import AccumulatorOverflowError
+from compiler.ir.body import Add, Literal, Max, Operand
+from compiler.ir.dtype import integer
+from compiler.ir.init import Const, External, Pattern, Values, Zero
+from compiler.ir.program import Program
+from compiler.ir.stage import Map
+from compiler.ir.tensor import ValueRange
+from compiler.passes.shard import ShardPlan
+from compiler.pipeline import compile, shard
+from compiler.targets import get
+from compiler.workload import MatmulSpec
+from tests.compiler.programs import TOKEN, changed, compiled, sharded
+from tests.mutation.mutations import BY_NAME
+
+SPANS = [(-128, 127), (-128, -1), (-128, 0), (0, 127), (1, 127), (-1, 1), (3, 5), (-7, -4), (0, 0)]
+ONE, FOUR = compiled(), sharded(4)
+TARGET = get("token-mesh", tile=4, compute_engines=3)
+
+
+def brute_bits(low: int, high: int) -> int:
+    """The first width whose two's complement range holds both."""
+    return next(n for n in range(1, 99) if -(2 ** (n - 1)) <= low and high <= 2 ** (n - 1) - 1)
+
+
+def needed_bits(program: Program) -> dict[str, tuple[int, int]]:
+    """Bits that each buffer of sums needs, and has, as the evidence gives them."""
+    obligation = ranges(program)
+    assert obligation.holds, obligation.violations
+    pattern = re.compile(r"needs (\d+) of (\d+) bits")
+    figures = {name: pattern.fullmatch(text) for name, text in obligation.evidence}
+    return {name: (int(found[1]), int(found[2])) for name, found in figures.items()}
+
+
+def test_bits_are_the_fewest_that_hold_both():
+    for low in range(-70, 71):
+        for high in range(low, 71):
+            assert bits_for(low, high) == brute_bits(low, high)
+
+
+def test_bits_of_the_ends_of_a_type_are_those_of_the_type():
+    for bits in range(1, 65):
+        dtype = integer(bits)
+        assert bits_for(dtype.low, dtype.high) == bits
+        assert bits_for(dtype.low - 1, 0) == bits_for(0, dtype.high + 1) == bits + 1
+
+
+def extremes(spec: MatmulSpec, begin: int, end: int) -> tuple[int, int]:
+    """The least and greatest sum of elements ``begin`` to ``end``, over all corners, by numpy."""
+    corners = product((spec.a_range.low, spec.a_range.high), (spec.b_range.low, spec.b_range.high))
+    sums = []
+    for x, y in corners:
+        a, b = np.zeros((1, spec.k_total), dtype=int), np.zeros((spec.k_total, 1), dtype=int)
+        a[:, : spec.k], b[: spec.k] = x, y
+        sums.append(int((a[:, begin:end] @ b[begin:end])[0, 0]))
+    return min(sums), max(sums)
+
+
+@pytest.mark.parametrize(("a", "b"), [*product(SPANS, SPANS)])
+def test_needed_bits_are_those_of_the_extremes_of_numpy(a, b):
+    spec = MatmulSpec(3, 5, 21, k_pad=3, a_range=ValueRange(*a), b_range=ValueRange(*b))
+    program = shard(compile(spec, TARGET), ShardPlan(3), TARGET)
+    needed = needed_bits(program)
+    slices = {"c0.partial": (0, 8), "c1.partial": (8, 16), "c2.partial": (16, 24)}
+    slices |= {"c0.landing_0": (8, 16), "c0.landing_1": (16, 24), "c0.reduced": (0, 24)}
+    assert needed == {
+        name: (brute_bits(*extremes(spec, *span)), 32) for name, span in slices.items()
+    }
+
+
+@pytest.mark.parametrize(("a", "b"), [(SPANS[i], SPANS[-1 - i]) for i in range(len(SPANS))])
+def test_the_needed_bits_are_enough_and_one_less_is_refused(a, b):
+    spec = MatmulSpec(3, 5, 40, a_range=ValueRange(*a), b_range=ValueRange(*b))
+    least, most = extremes(spec, 0, 40)
+    bits = max(2, brute_bits(min(0, least), max(0, most)))
+    exact = compile(replace(spec, sum_bits=bits), TARGET)
+    assert needed_bits(exact)["partial"][1] == bits
+    if bits > 2:
+        with pytest.raises(AccumulatorOverflowError):
+            compile(replace(spec, sum_bits=bits - 1), TARGET)
+
+
+@pytest.mark.parametrize("program", [ONE, FOUR, sharded(3, "star")], ids=lambda p: p.name)
+def test_one_bit_less_anywhere_is_refused(program):
+    for name, (needed, _) in needed_bits(program).items():
+        page = program.buffer_by_name[name].page
+        tight = changed(program, name, page=replace(page, dtype=integer(needed)))
+        assert ranges(tight).holds
+        short = changed(program, name, page=replace(page, dtype=integer(needed - 1)))
+        (violation,) = ranges(short).violations
+        assert re.fullmatch(
+            rf"{re.escape(name)} holds sums in \[-\d+, \d+\], which need {needed} bits, but has "
+            rf"{needed - 1}",
+            violation,
+        )
+
+
+def test_what_overflows_inside_of_a_map_is_refused():
+    """The greatest of the lessened sum and 0 fits; the lessened sum does not."""
+    spec = MatmulSpec(4, 4, 32, sum_bits=21, map=Max(Operand(0), Literal(0)))
+    program = compile(spec, TARGET)
+    assert needed_bits(program)["mapped"] == (21, 21)
+    body = Max(Add(Operand(0), Literal(-(2**20))), Literal(0))
+    (violation, *_) = ranges(changed(program, "map", kind=Map(body))).violations
+    assert violation.startswith("mapped holds sums in [-1568768, 524288], which need 22 bits")
+
+
+def filled(init: object, low: int, high: int, name: str = "a") -> Program:
+    return changed(ONE, name, init=init, value_range=ValueRange(low, high))
+
+
+@pytest.mark.parametrize(
+    ("init", "low", "high", "outside"),
+    [
+        (Zero(), 1, 5, 0),
+        (Const(6), 1, 5, 6),
+        (Pattern(7, 3), -3, 2, 3),
+        (Pattern(7, 4), -3, 3, -4),
+        (Values((*range(1024),)), 0, 100, 1023),
+    ],
+)
+def test_a_stated_value_outside_of_its_range_is_named(init, low, high, outside):
+    text = f"a holds {outside}, which is outside of [{low}, {high}]"
+    assert text in ranges(filled(init, low, high)).violations
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        filled(Zero(), 0, 0),
+        filled(Const(6), 6, 6),
+        filled(Pattern(7, 3), -3, 3),
+        filled(Values((-1, 1) * 512), -1, 1),
+        filled(External(), 0, 0),
+    ],
+)
+def test_stated_values_may_reach_the_ends_of_their_range(program):
+    assert ranges(program).holds
+
+
+@pytest.mark.parametrize(
+    ("program", "text"),
+    [
+        (
+            changed(FOUR, "c1.a", value_range=ValueRange(-1, 1)),
+            "c1.a declares [-1, 1] and c0.a [-128, 127] of one operand",
+        ),
+        (
+            changed(ONE, "b", value_range=ValueRange(-129, 127)),
+            "b declares [-129, 127], which int8 does not hold",
+        ),
+        (
+            changed(ONE, "c", value_range=ValueRange(-100, 2**20)),
+            "c declares [-100, 1048576], but the sums reach [-1040384, 1048576]",
+        ),
+        (
+            changed(ONE, "c", dtype=integer(21)),
+            "c is int21, but the sums need 22 bits",
+        ),
+        (
+            BY_NAME["the operands of a product are swapped"].apply(ONE),
+            "product 'matmul' takes the right operand first and the left operand second",
+        ),
+    ],
+)
+def test_whatever_speaks_against_the_ranges_is_said(program, text):
+    assert text in ranges(program).violations
+
+
+PADDED = shard(compile(MatmulSpec(16, 16, 60, k_pad=4), TOKEN), ShardPlan(4), TOKEN)
+
+
+@pytest.mark.parametrize("init", [Const(1), Pattern(3, 1), Values((0,) * 255 + (1,))])
+@pytest.mark.parametrize("name", ["c3.a", "c3.b"])
+def test_padding_that_is_not_zero_is_refused(name, init):
+    program = changed(PADDED, name, init=init)
+    text = f"{name} holds values behind element 60 of the contraction"
+    assert text in ranges(program).violations
+
+
+def test_padding_that_is_zero_may_be_stated():
+    a = tuple(int(col < 12) for _ in range(16) for col in range(16))
+    b = tuple(int(row < 12) for row in range(16) for _ in range(16))
+    for name, values in (("c3.a", a), ("c3.b", b)):
+        for init in (Zero(), Const(0), External(), Values(values)):
+            assert ranges(changed(PADDED, name, init=init)).holds
+    assert ranges(changed(PADDED, "c2.a", init=Const(1))).holds

@@ -1,0 +1,126 @@
+"""Schedule: stated cycles are possible, keep every dependence, and are those of the tokens."""
+
+from dataclasses import replace
+
+import pytest
+
+from compiler.check.schedule import schedule
+from compiler.ir.program import Program, StageTiming
+from compiler.ir.stage import MatmulTiles, Store
+from compiler.pipeline import compile
+from compiler.targets import get
+from compiler.workload import MatmulSpec
+from tests.compiler.programs import SEMAPHORE, TOKEN, changed, compiled, sharded
+
+ONE, FOUR = compiled(), sharded(4)
+NARROW = sharded(4, target=get("token-mesh", link_width_bits=8))
+LAST = FOUR.schedule.cycles
+
+
+def stated(program: Program = FOUR, **changes: object) -> Program:
+    return replace(program, schedule=replace(program.schedule, **changes))
+
+
+def timed(stage: str, program: Program = FOUR, **changes: int) -> Program:
+    timings = tuple(
+        replace(timing, **changes) if timing.stage == stage else timing
+        for timing in program.schedule.timings
+    )
+    return stated(program, timings=timings)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [ONE, FOUR, NARROW, sharded(3, target=SEMAPHORE), compile(MatmulSpec(80, 80, 16), TOKEN)],
+    ids=lambda p: f"{p.name} on {p.target.link_width_bits} bits",
+)
+def test_what_the_compiler_states_is_possible(program):
+    work, tile = program.work, program.tile
+    pages = work.m_tiles * work.n_tiles
+    array = pages * work.k_blocks * tile
+    link = (pages - 1) * tile * -(-32 * tile // program.target.link_width_bits)
+    obligation = schedule(program)
+    assert obligation.holds
+    assert obligation.evidence == (
+        ("stated cycles", program.schedule.cycles),
+        ("least cycles", max(array, link if program.links else 0)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("program", "text"),
+    [
+        (replace(FOUR, schedule=None), "the program has no schedule"),
+        (stated(cycles=63), "63 cycles are stated, but 64 are needed at least"),
+        (
+            stated(NARROW, cycles=700),
+            "700 cycles are stated, but 768 are needed at least",
+        ),
+        (stated(ideal_cycles=63), "63 ideal cycles are stated, but the arrays need 64"),
+        (stated(bound="link c1->c0"), "'link c1->c0' is stated to bound the run, not 'compute'"),
+        (
+            stated(NARROW, bound="compute"),
+            "'compute' is stated to bound the run, not 'link c1->c0'",
+        ),
+        (stated(cycles=LAST - 1), f"the last store ends at {LAST}, not at the stated {LAST - 1}"),
+        (
+            stated(timed("c0.store_c", last_beat=LAST + 9), cycles=LAST + 9),
+            f"{LAST + 9} cycles are stated, but the tokens take {LAST}",
+        ),
+        (
+            timed("c0.recv_0", first_beat=20),
+            "c0.recv_0 begins at cycle 20, but c1.matmul sends its first beat at 21",
+        ),
+        (
+            timed("c0.fold", first_beat=31),
+            "c0.fold begins at cycle 31, but c0.recv_0 sends its first beat at 31",
+        ),
+        (
+            timed("c0.recv_0", last_beat=84),
+            "c0.recv_0 ends at cycle 84, but c1.matmul sends its last beat at 76",
+        ),
+        (
+            timed("c0.matmul", first_beat=20),
+            "c0.matmul is said to send from 20 to 76, but the tokens pass from 21 to 76",
+        ),
+        (
+            timed("c1.load_b", last_beat=63),
+            "c1.load_b is said to send from 1 to 63, but the tokens pass from 1 to 64",
+        ),
+        (stated(timings=FOUR.schedule.timings[1:]), "c0.load_a has no time"),
+        (
+            stated(timings=(*FOUR.schedule.timings, FOUR.schedule.timings[3])),
+            "c0.recv_0 has 2 times",
+        ),
+        (
+            stated(timings=(*FOUR.schedule.timings, StageTiming("nobody", 1, 2))),
+            "nobody has a time, but is no stage",
+        ),
+    ],
+)
+def test_whatever_is_impossible_is_said(program, text):
+    assert text in schedule(program).violations
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        changed(FOUR, "c0.landing_0", depth_pages=None),
+        changed(FOUR, "c0.landing_0", depth_pages=-1),
+        changed(FOUR, "c1.matmul->c0.recv_0", route=None),
+        changed(FOUR, "c0.store_c", kind=Store("c")),
+        changed(FOUR, "c2.fold", kind=MatmulTiles(2)),
+    ],
+    ids=["no depth", "negative depth", "no route", "no walk", "product of sums"],
+)
+def test_what_cannot_be_run_is_left_to_the_other_obligations(program):
+    """They say why; this one says what it can without a run, and does not fail."""
+    assert not any("tokens" in violation for violation in schedule(program).violations)
+
+
+def test_either_bound_may_be_stated_where_array_and_link_take_the_same():
+    """A page of 8 x 8 sums of 32 bits over 128 wires takes 16 cycles, and so do two blocks."""
+    program = sharded(4, target=get("token-mesh", link_width_bits=128))
+    bounds = ("compute", *(f"link {link.name}" for link in program.links))
+    assert all(schedule(stated(program, bound=bound)).holds for bound in bounds)
+    assert not schedule(stated(program, bound="link c9->c0")).holds

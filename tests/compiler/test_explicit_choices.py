@@ -1,0 +1,393 @@
+"""What somebody chose stays as it is, or is refused with the rule that it breaks."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from compiler.check import check
+from compiler.errors import (
+    LinkPortsExceededError,
+    ShardwrightError,
+    UncertifiedProgramError,
+    ValidationError,
+)
+from compiler.ir.body import Add, Body, Literal, Max, Operand, left_fold
+from compiler.ir.certificate import Obligation
+from compiler.ir.edge import Edge, Fifo, Semaphore, Token
+from compiler.ir.program import Program, WorkPlan
+from compiler.ir.stage import Engine, EngineKind, Fold, Load, MatmulTiles, Recv, Site
+from compiler.passes.shard import ShardPlan
+from compiler.pipeline import compile, run_passes, shard
+from compiler.serialize import from_json, to_json
+from compiler.targets import get
+from compiler.workload import MatmulSpec
+from sim.errors import InterpreterDeadlockError
+from sim.interpreter import interpret
+from tests.compiler.programs import (
+    MANY_PORTS,
+    TOKEN,
+    changed,
+    compiled,
+    lowered,
+    replicated,
+    sharded,
+    without,
+)
+
+ROOMY = get("token-mesh", compute_engines=4, movement_engines=6)
+COMPUTE, MOVEMENT, LINK = EngineKind.COMPUTE, EngineKind.MOVEMENT, EngineKind.LINK
+
+
+def refusal_of(make: Callable[[], object], error: type[ShardwrightError] = ValidationError):
+    with pytest.raises(error) as refusal:
+        make()
+    return refusal.value
+
+
+def obligation(program: Program, name: str) -> Obligation:
+    (found,) = (o for o in check(program).obligations if o.name == name)
+    return found
+
+
+def assert_exact(program: Program) -> None:
+    """The interpreter gets numpy's product out of a program that can be saved and loaded."""
+    rng = np.random.default_rng(0)
+    claim = program.claim
+    a, b = (rng.integers(-128, 128, shape) for shape in ((claim.m, claim.k), (claim.k, claim.n)))
+    assert np.array_equal(interpret(from_json(to_json(program)), a, b).c, a @ b)
+
+
+# --- The order of a reduction -------------------------------------------------------------------
+
+
+def summed(order: tuple[int, ...], cut: int) -> Body:
+    """A sum over operands in some order, of the first ``cut`` and of the rest."""
+    if len(order) == 1:
+        return Operand(order[0])
+    left, right = order[:cut], order[cut:]
+    return Add(summed(left, max(1, len(left) // 2)), summed(right, max(1, len(right) // 2)))
+
+
+ORDERS = [
+    summed(order, cut)
+    for order in (*permutations(range(4)),)[::5]
+    for cut in (1, 2, 3)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("body", ORDERS, ids=str)
+def test_the_order_of_a_reduction_survives(body):
+    program = changed(replicated(4, "star"), "c0.fold", kind=Fold(body))
+    program = run_passes(program, TOKEN)
+    assert program.stage_by_name["c0.fold"].kind == Fold(body)
+    assert run_passes(program, TOKEN) == program
+    assert dict(obligation(program, "order").evidence)["c0.fold"] == str(body)
+    assert check(program).holds
+    assert_exact(program)
+
+
+def test_the_orders_of_several_folds_are_chosen_one_by_one():
+    bodies = {"c0.fold": summed((2, 1, 0, 3), 2), "c4.fold": summed((2, 1, 0), 1)}
+    program = replicated(8)
+    for name, body in bodies.items():
+        program = changed(program, name, kind=Fold(body))
+    program = run_passes(program, TOKEN)
+    kinds = {name: program.stage_by_name[name].kind for name in (*bodies, "c2.fold", "c6.fold")}
+    rest = dict.fromkeys(("c2.fold", "c6.fold"), Fold(left_fold(2)))
+    assert kinds == {name: Fold(body) for name, body in bodies.items()} | rest
+    assert_exact(program)
+
+
+@pytest.mark.parametrize(
+    ("body", "rule"),
+    [
+        (Add(left_fold(4), Operand(0)), "FoldOperandRepeated"),
+        (left_fold(3), "FoldOperandUnused"),
+        (left_fold(5), "FoldOperandMissing"),
+        (Add(left_fold(4), Add(Literal(0), Literal(0))), "FoldBody"),
+        (Max(left_fold(2), Add(Operand(2), Operand(3))), "MaxOfPartials"),
+        (Add(left_fold(4), Literal(1)), "LiteralInFold"),
+    ],
+    ids=str,
+)
+def test_an_order_that_is_no_reduction_is_refused(body, rule):
+    program = changed(replicated(4, "star"), "c0.fold", kind=Fold(body))
+    error = refusal_of(lambda: run_passes(program, TOKEN))
+    assert (error.rule, error.subject, error.after_pass) == (rule, "c0.fold", None)
+
+
+# --- Placement ----------------------------------------------------------------------------------
+
+
+def moved(program: Program, chip: int, site: Site) -> Program:
+    for stage in program.stages:
+        if stage.name.startswith(f"c{chip}."):
+            program = changed(program, stage.name, site=site)
+    return program
+
+
+def test_every_chip_may_have_a_site_of_its_own():
+    program = replicated(4)
+    for chip in range(4):
+        program = moved(program, chip, Site(chip, chip + 1, 7 - chip))
+    program = run_passes(program, TOKEN)
+    for stage in program.stages:
+        chip = int(stage.name[1])
+        assert stage.site == Site(chip, chip + 1, 7 - chip)
+        assert {program.buffer_by_name[name].site for name in stage.outs} <= {stage.site}
+    assert run_passes(program, TOKEN) == program
+    assert_exact(program)
+
+
+@pytest.mark.parametrize(
+    ("stage", "site", "rule", "subject"),
+    [
+        ("c1.load_a", Site(2), "MissingReceive", "c1.load_a->c1.matmul"),
+        ("c1.matmul", Site(1, 1, 0), "MissingReceive", "c1.load_a->c1.matmul"),
+        ("c0.fold", Site(0, 0, 1), "MissingReceive", "c0.matmul->c0.fold"),
+        ("c0.recv_0", Site(1), "MissingReceive", "c0.recv_0->c0.fold"),
+        ("c0.store_c", Site(3), "MissingReceive", "c0.fold->c0.store_c"),
+    ],
+)
+def test_a_place_that_pages_cannot_reach_is_refused(stage, site, rule, subject):
+    program = changed(replicated(4), stage, site=site)
+    error = refusal_of(lambda: run_passes(program, TOKEN))
+    assert (error.rule, error.subject) == (rule, subject)
+
+
+@pytest.mark.parametrize("chip", [-1, 1, 7])
+def test_a_chip_that_does_not_exist_is_refused(chip):
+    program = lowered()
+    for stage in program.stages:
+        program = changed(program, stage.name, site=Site(chip))
+    error = refusal_of(lambda: run_passes(program, TOKEN))
+    assert (error.rule, error.subject) == ("UnknownChip", "load_a")
+
+
+def test_a_memory_map_survives():
+    program = sharded(2)
+    moved_up = tuple(replace(place, address=place.address + 4096) for place in program.memory)
+    again = run_passes(replace(program, memory=moved_up), TOKEN)
+    assert again.memory == moved_up
+    assert check(again).holds
+
+
+def test_a_memory_map_whose_places_overlap_is_refused():
+    program = sharded(2)
+    first, second, *rest = (place for place in program.memory if place.chip == 0)
+    others = tuple(place for place in program.memory if place.chip != 0)
+    memory = (first, replace(second, address=first.address), *rest, *others)
+    error = refusal_of(lambda: run_passes(replace(program, memory=memory), TOKEN))
+    assert error.rule == "MemoryMap"
+
+
+# --- Engines --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reduce", ["star", "tree"])
+@pytest.mark.parametrize("chips", [2, 4, 8])
+def test_sharding_keeps_engines_and_folds_on_a_compute_engine(chips, reduce):
+    engines = {
+        "load_a": Engine(MOVEMENT, 4),
+        "load_b": Engine(MOVEMENT, 1),
+        "matmul": Engine(COMPUTE, 2),
+        "store_c": Engine(MOVEMENT, 5),
+    }
+    program = lowered(k=16 * chips, target=ROOMY)
+    for name, engine in engines.items():
+        program = changed(program, name, engine=engine)
+    program = shard(run_passes(program, ROOMY), ShardPlan(chips, reduce), ROOMY)
+    for stage in program.stages:
+        local = stage.name.partition(".")[2]
+        if local in engines:
+            assert stage.engine == engines[local]
+        elif isinstance(stage.kind, Fold):
+            assert stage.engine == Engine(COMPUTE, 0)
+        else:
+            assert isinstance(stage.kind, Recv)
+            assert stage.engine.kind is LINK
+    assert_exact(program)
+
+
+@pytest.mark.parametrize(
+    ("stage", "engine", "rule"),
+    [
+        ("c1.matmul", Engine(COMPUTE, 4), "UnknownEngine"),
+        ("c1.matmul", Engine(COMPUTE, -1), "UnknownEngine"),
+        ("c1.matmul", Engine(MOVEMENT, 3), "EngineRole"),
+        ("c0.fold", Engine(MOVEMENT, 5), "EngineRole"),
+        ("c0.fold", Engine(LINK, 5), "EngineRole"),
+        ("c0.recv_0", Engine(MOVEMENT, 5), "EngineRole"),
+        ("c2.load_b", Engine(MOVEMENT, 0), "EngineOversubscribed"),
+        ("c0.fold", Engine(COMPUTE, 0), "EngineOversubscribed"),
+    ],
+)
+def test_an_engine_that_is_not_there_or_not_free_is_refused(stage, engine, rule):
+    program = changed(replicated(4, target=ROOMY), stage, engine=engine)
+    error = refusal_of(lambda: run_passes(program, ROOMY))
+    assert (error.rule, error.subject) == (rule, stage)
+
+
+# --- Depths -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("more", [1, 3])
+def test_a_deeper_buffer_survives_wherever_it_is(more):
+    chosen = sharded(4)
+    for buffer in chosen.buffers:
+        depth = buffer.depth_pages + more
+        program = run_passes(changed(replicated(4), buffer.name, depth_pages=depth), TOKEN)
+        assert program.buffer_by_name[buffer.name].depth_pages == depth
+        assert check(program).holds
+
+
+def test_sharding_keeps_a_deeper_buffer():
+    program = run_passes(changed(lowered(), "partial", depth_pages=11), TOKEN)
+    program = shard(program, ShardPlan(4), TOKEN)
+    assert {program.buffer_by_name[f"c{chip}.partial"].depth_pages for chip in range(4)} == {11}
+    assert_exact(program)
+
+
+@pytest.mark.parametrize("depth", [0, -1])
+@pytest.mark.parametrize("buffer", ["c0.landing_1", "c2.a_pages", "c3.partial"])
+def test_a_buffer_without_room_is_refused(buffer, depth):
+    program = changed(replicated(4), buffer, depth_pages=depth)
+    error = refusal_of(lambda: run_passes(program, TOKEN))
+    assert (error.rule, error.subject) == ("BufferDepth", buffer)
+
+
+def test_a_buffer_that_keeps_the_run_from_its_rate_is_refused():
+    program = changed(replicated(4), "c0.landing_0", depth_pages=1)
+    error = refusal_of(lambda: run_passes(program, TOKEN), UncertifiedProgramError)
+    ((name, why),) = error.violations
+    assert name == "no deadlock"
+    assert "with unbounded buffers; room was waited for in c0.landing_0" in why
+
+
+# --- Hand-offs, order of loops, routes ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("edge", "handoff", "rule"),
+    [
+        ("c1.load_a->c1.matmul", Token(), "LocalCrossSiteEdge"),
+        ("c1.matmul->c0.recv_0", Fifo(), "CrossSiteLocalEdge"),
+        ("c1.load_a->c1.matmul", Fifo(), "HandoffNotProvided"),
+        ("c1.matmul->c0.recv_0", Semaphore("go", "done"), "HandoffNotProvided"),
+    ],
+)
+def test_a_handoff_that_does_not_fit_is_refused(edge, handoff, rule):
+    program = changed(replicated(4), edge, handoff=handoff)
+    error = refusal_of(lambda: run_passes(program, TOKEN))
+    assert (error.rule, error.subject) == (rule, edge)
+
+
+@pytest.mark.parametrize(
+    ("work", "rule"),
+    [
+        (WorkPlan(2, 3, 8), "WorkPlan"),
+        (WorkPlan(2, 2, 7), "WorkPlan"),
+        (WorkPlan(2, 2, 8, "mm"), "WorkOrder"),
+    ],
+)
+def test_a_plan_that_does_not_cover_the_product_is_refused(work, rule):
+    error = refusal_of(lambda: run_passes(replace(lowered(), work=work), TOKEN))
+    assert error.rule == rule
+
+
+# --- The seeds' cases -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reduce", ["star", "tree"])
+def test_a_512_deep_contraction_over_2_chips_counts_the_blocks_of_its_slices(reduce):
+    """64 blocks on one chip are 32 on each of two: a slice that kept 64 would never end."""
+    whole = compiled(k=512)
+    assert whole.stage_by_name["matmul"].kind == MatmulTiles(64)
+    program = shard(whole, ShardPlan(2, reduce), TOKEN)
+    for chip in range(2):
+        assert program.stage_by_name[f"c{chip}.matmul"].kind == MatmulTiles(32)
+        for load in ("load_a", "load_b"):
+            kind = program.stage_by_name[f"c{chip}.{load}"].kind
+            assert isinstance(kind, Load)
+            assert kind.walk.page_count == 2 * 2 * 32
+    counting = obligation(program, "counting")
+    assert counting.holds
+    pages = 2 * 2 * (2 * 2 * 32 + 2 + 1 + 1)
+    assert counting.evidence == (("buffers", 8), ("pages", pages))
+    assert_exact(program)
+
+    stale = changed(program, "c1.matmul", kind=MatmulTiles(64))
+    assert obligation(stale, "counting").violations == (
+        "c0.partial: reserved 4, pushed 4, popped 2 pages",
+        "c0.reduced: reserved 2, pushed 2, popped 4 pages",
+    )
+    with pytest.raises(InterpreterDeadlockError, match="the program cannot go on"):
+        interpret(stale, np.zeros((16, 512), int), np.zeros((512, 16), int))
+
+
+def remote_read(program: Program, chip: int) -> Program:
+    """The fold of chip 0 reads the partial of another chip where it is, without a receive."""
+    sender = next(e for e in program.edges if e.source == f"c{chip}.matmul")
+    recv = sender.destination
+    (landed,) = program.edges_by_source[recv]
+    fold = program.stage_by_name["c0.fold"]
+    ins = tuple(sender.buffer if name == landed.buffer else name for name in fold.ins)
+    program = without(program, recv, landed.buffer, landed.name)
+    program = changed(program, sender.name, destination="c0.fold")
+    return changed(program, "c0.fold", ins=ins)
+
+
+def test_a_reduction_that_reads_remote_partials_directly_is_refused_at_the_edge():
+    error = refusal_of(lambda: run_passes(remote_read(sharded(4), 1), TOKEN))
+    assert (error.rule, error.subject) == ("MissingReceive", "c1.matmul->c0.recv_0")
+    assert str(error) == (
+        "MissingReceive: edge 'c1.matmul->c0.recv_0' crosses to site (0,0,0) and ends in "
+        "'c0.fold', which reads the sender's buffer 'c1.partial'; it must end in a Recv with a "
+        "landing buffer of its own"
+    )
+
+
+def test_a_reduction_whose_local_copy_nobody_fills_is_refused_at_the_buffer():
+    program = sharded(4)
+    program = without(program, "c0.recv_0", "c0.recv_0->c0.fold", "c1.matmul->c0.recv_0")
+    read = Edge("c1.matmul->c0.fold", "c1.matmul", "c1.partial", "c0.fold")
+    program = replace(program, edges=(*program.edges, read))
+    error = refusal_of(lambda: run_passes(program, TOKEN))
+    assert (error.rule, error.subject) == ("BufferProducerCount", "c0.landing_0")
+    assert "has 0 producing stages; it must have one" in str(error)
+
+
+def test_the_checker_refuses_a_remote_read_by_itself():
+    certificate = check(remote_read(sharded(4), 1))
+    assert certificate.violated[0].name == "landing"
+    assert certificate.violated[0].violations[0].startswith("MissingReceive: edge 'c1.matmul->")
+
+
+@pytest.mark.parametrize(("reduce", "target"), [("tree", TOKEN), ("star", MANY_PORTS)])
+def test_sixteen_chips_are_one_collective_and_15_crossings(reduce, target):
+    program = sharded(16, reduce, target=target)
+    (collective,) = program.collectives
+    assert (collective.kind, collective.algorithm, collective.home) == ("reduce", reduce, 0)
+    assert collective.chips == tuple(range(16))
+    crossing = [edge for edge in program.edges if program.crosses(edge)]
+    senders = [program.stage_by_name[edge.source].site.chip for edge in crossing]
+    assert sorted(senders) == list(range(1, 16))
+    assert len(program.links) == 15
+    assert {edge.handoff for edge in crossing} == {Token()}
+    receives = {stage.name for stage in program.stages if isinstance(stage.kind, Recv)}
+    folds = {stage.name for stage in program.stages if isinstance(stage.kind, Fold)}
+    assert set(collective.stages) == receives | folds
+    assert len(receives) == 15
+    assert dict(obligation(program, "landing").evidence) == {
+        "edges between chips": 15,
+        "receives": 15,
+    }
+
+
+def test_sixteen_chips_in_a_star_need_more_ports_than_a_chip_has():
+    whole = compile(MatmulSpec(16, 16, 256), TOKEN)
+    error = refusal_of(lambda: shard(whole, ShardPlan(16, "star"), TOKEN), LinkPortsExceededError)
+    assert (error.chip, error.needed, error.ports) == (0, 15, 8)
