@@ -64,6 +64,36 @@ def test_the_validator_shares_no_code_with_the_passes(path):
     assert not {module for module in own if not module.startswith(allowed)}
 
 
+def reached(path: Path) -> set[str]:
+    """Modules of this project that a file imports, and those that they import, and so on."""
+    files = {
+        named(path).removesuffix(".py").removesuffix("/__init__").replace("/", "."): path
+        for path in FILES
+    }
+    seen: set[str] = set()
+    waiting = imported(path) & files.keys()
+    while waiting:
+        module = waiting.pop()
+        seen.add(module)
+        packages = {module[:i] for i, letter in enumerate(module) if letter == "."}
+        waiting |= ((imported(files[module]) | packages) & files.keys()) - seen
+    return seen
+
+
+@pytest.mark.parametrize("path", under("compiler/check"), ids=named)
+def test_the_checker_shares_no_code_with_the_passes(path):
+    """Nor with the performance model that they use, however far the imports lead."""
+    trusted = ("compiler.passes", "compiler.timing", "compiler.pipeline")
+    assert not {module for module in reached(path) if module.startswith(trusted)}
+
+
+def test_imports_are_followed_to_their_end():
+    """The pipeline comes to the performance model by way of its passes."""
+    pipeline = ROOT / "compiler" / "pipeline.py"
+    assert "compiler.timing" in reached(pipeline) - imported(pipeline)
+    assert "compiler.validate.flow" in reached(ROOT / "compiler" / "check" / "__init__.py")
+
+
 @pytest.mark.parametrize("path", under("compiler/ir"), ids=named)
 def test_the_program_knows_nothing_of_those_who_work_on_it(path):
     own = {module for module in imported(path) if module.startswith("compiler.")}

@@ -16,7 +16,8 @@ def well_formed(program: Program) -> Obligation:
     """Names, ports, pairing of buffers."""
     return _ruled(
         "well formed",
-        "Names are unique and known, stages have the ports of their kind, and buffers are paired.",
+        "Names are unique and known, stages have the ports of their kind, buffers are paired, and "
+        "what has a size has one.",
         lambda: check_structure(program),
         (("stages", len(program.stages)), ("buffers", len(program.buffers))),
     )

@@ -59,6 +59,7 @@ class TokenRun:
     passed: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     waited: dict[str, int] = field(default_factory=dict[str, int])
     sent: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+    rounds: dict[tuple[Barrier, int], int] = field(default_factory=dict[tuple[Barrier, int], int])
 
     def run(self) -> "TokenRun":
         """Run all beats and return this run."""
@@ -121,19 +122,28 @@ class TokenRun:
     def _offer(self, edge: Edge, landing: str, page: int, latency: int) -> int:
         """The first cycle in which the sender knows of a free slot for a page."""
         if isinstance(edge.handoff, Barrier):
-            members = [e for e in self.program.edges if e.handoff == edge.handoff]
-            landings = [self.program.stage_by_name[e.destination].outs[0] for e in members]
-            offers = [self._slot(name, page) for name in landings]
-            return max(offers) + latency + OFFER_CYCLES if max(offers) else 0
+            offered = self._round(edge.handoff, page)
+            return offered + latency + OFFER_CYCLES if offered else 0
         slot = self._slot(landing, page)
         if not slot:
             return 0
         return slot + latency + (OFFER_CYCLES if isinstance(edge.handoff, Semaphore) else 0)
 
+    def _round(self, barrier: Barrier, page: int) -> int:
+        """The first cycle in which every receiver of a barrier has a slot for a page.
+
+        Earlier pages free the slots, so it is known before the first receiver asks.
+        """
+        if (barrier, page) not in self.rounds:
+            members = [e for e in self.program.edges if e.handoff == barrier]
+            landings = [self.program.stage_by_name[e.destination].outs[0] for e in members]
+            self.rounds[barrier, page] = max(self._slot(name, page) for name in landings)
+        return self.rounds[barrier, page]
+
     def _operate(self, stage: Stage, body: Body, index: int) -> None:
         (out,) = stage.outs
-        registers = self.passed[f"{stage.name}:{body}"]
-        fires = self._fire(stage, body, index, parent=None)
+        registers = self.passed[f"{stage.name}:"]
+        fires = self._fire(stage, body, index, f"{stage.name}:")
         written = fires + OPERATION_CYCLES
         if registers:
             written = max(written, registers[-1] + 1)
@@ -145,24 +155,27 @@ class TokenRun:
         self._send(stage.name, written)
         self.readable[out].append(written + FIFO_CYCLES)
 
-    def _fire(self, stage: Stage, body: Body, index: int, parent: str | None) -> int:
-        """The cycle in which an operation takes its beats; its register must be free by then."""
+    def _fire(self, stage: Stage, body: Body, index: int, parent: str, key: str = "/") -> int:
+        """The cycle in which an operation takes its beats; its register must be free by then.
+
+        ``key`` says where the operation stands in the body, ``parent`` where its result goes.
+        """
         assert not isinstance(body, Operand | Literal)
-        key = f"{stage.name}/{body}"
-        fires = self.passed[key][-1] + 1 if self.passed[key] else 0
-        emptied = self.passed[parent or f"{stage.name}:{body}"]
+        here = stage.name + key
+        passed = self.passed[here]
+        fires = passed[-1] + 1 if passed else 0
         if index:
-            fires = max(fires, emptied[index - 1])
-        for operand in (body.left, body.right):
+            fires = max(fires, self.passed[parent][index - 1])
+        for side, operand in (("l", body.left), ("r", body.right)):
             match operand:
                 case Operand(position):
                     fires = max(fires, self.readable[stage.ins[position]][index])
                 case Literal():
                     pass
                 case _:
-                    inner = self._fire(stage, operand, index, parent=key)
+                    inner = self._fire(stage, operand, index, here, key + side)
                     fires = max(fires, inner + OPERATION_CYCLES)
-        self.passed[key].append(fires)
+        passed.append(fires)
         for operand in (body.left, body.right):
             if isinstance(operand, Operand):
                 self.taken[stage.ins[operand.index]].append(fires)

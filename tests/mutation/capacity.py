@@ -1,0 +1,136 @@
+"""What chips have: memory, engines, link ports, tile units."""
+
+from collections import Counter
+from dataclasses import replace
+
+from compiler.ir.program import Allocation, Program
+from compiler.ir.stage import Engine, EngineKind
+from tests.compiler.programs import changed, receives
+from tests.mutation.mutation import breaks
+from tests.mutation.parts import last_product, loads, store
+
+
+def target_changed(program: Program, **changes: int) -> Program:
+    return replace(program, target=replace(program.target, **changes))
+
+
+def place_changed(program: Program, index: int, **changes: int) -> Program:
+    places = list(program.memory)
+    places[index] = replace(places[index], **changes)
+    return replace(program, memory=tuple(places))
+
+
+def bytes_of_fullest_chip(program: Program) -> int:
+    """Whole tiles of tensors and whole pages of buffers, as bits, rounded up for each."""
+    tile, used = program.tile, Counter[int]()
+    for tensor in program.tensors:
+        tiles = -(-tensor.rows // tile) * -(-tensor.cols // tile)
+        used[tensor.chip] += -(-tiles * tile * tile * tensor.dtype.bits // 8)
+    for buffer in program.buffers:
+        bits = buffer.depth_pages * tile * tile * buffer.page.dtype.bits
+        used[buffer.site.chip] += -(-bits // 8)
+    return max(used.values())
+
+
+@breaks("capacity: MemoryExceeded")
+def the_memory_is_one_byte_too_small(program: Program) -> Program | None:
+    return target_changed(program, memory_bytes=bytes_of_fullest_chip(program) - 1)
+
+
+@breaks("capacity: overlaps")
+def two_places_in_memory_overlap(program: Program) -> Program | None:
+    first = program.memory[0]
+    others = [i for i, p in enumerate(program.memory) if p.chip == first.chip][1:]
+    return place_changed(program, others[0], address=first.address + first.size_bytes - 1)
+
+
+@breaks("capacity: has no place in memory")
+def a_tensor_has_no_place_in_memory(program: Program) -> Program | None:
+    return replace(program, memory=program.memory[1:])
+
+
+@breaks("capacity: MemoryMap: 'nobody' on chip 0 has a place, but is not")
+def a_place_in_memory_is_for_nobody(program: Program) -> Program | None:
+    place = Allocation("nobody", 0, program.target.memory_bytes // 2, 64)
+    return replace(program, memory=(*program.memory, place))
+
+
+@breaks("capacity: has 2 places in memory")
+def a_tensor_has_two_places_in_memory(program: Program) -> Program | None:
+    again = replace(program.memory[0], address=program.target.memory_bytes // 2)
+    return replace(program, memory=(*program.memory, again))
+
+
+@breaks("capacity: MemoryMap")
+def a_place_in_memory_is_one_byte_too_small(program: Program) -> Program | None:
+    return place_changed(program, 0, size_bytes=program.memory[0].size_bytes - 1)
+
+
+@breaks("capacity: ends at byte")
+def a_place_in_memory_ends_behind_the_last_byte(program: Program) -> Program | None:
+    place = program.memory[-1]
+    address = program.target.memory_bytes - place.size_bytes + 1
+    return place_changed(program, -1, address=address)
+
+
+@breaks("capacity: the program has no memory map")
+def there_is_no_memory_map(program: Program) -> Program | None:
+    return replace(program, memory=())
+
+
+@breaks("capacity: EngineOversubscribed")
+def two_loads_share_an_engine(program: Program) -> Program | None:
+    first, second = loads(program)[:2]
+    return changed(program, second.name, engine=first.engine)
+
+
+@breaks("capacity: UnknownEngine")
+def a_product_runs_on_an_engine_that_is_not_there(program: Program) -> Program | None:
+    engine = Engine(EngineKind.COMPUTE, program.target.compute_engines)
+    return changed(program, last_product(program).name, engine=engine)
+
+
+@breaks("capacity: EngineRole")
+def a_product_runs_on_a_movement_engine(program: Program) -> Program | None:
+    return changed(program, last_product(program).name, engine=Engine(EngineKind.MOVEMENT, 2))
+
+
+@breaks("capacity: NoEngine")
+def a_store_runs_on_no_engine(program: Program) -> Program | None:
+    return changed(program, store(program).name, engine=None)
+
+
+@breaks("capacity: UnknownEngine")
+def the_target_has_too_few_movement_engines(program: Program) -> Program | None:
+    return target_changed(program, movement_engines=1)
+
+
+@breaks("capacity: link engines")
+def the_target_has_no_link_ports(program: Program) -> Program | None:
+    return target_changed(program, link_ports=0) if program.links else None
+
+
+@breaks("capacity: LinkPortsExceeded")
+def a_chip_holds_more_ends_of_links_than_ports(program: Program) -> Program | None:
+    """Its receives share the ports that there are, as far as engines go."""
+    arrivals = list(receives(program))
+    if len(arrivals) < 2:
+        return None
+    for receive in arrivals:
+        program = changed(program, receive.name, engine=None)
+    return target_changed(program, link_ports=1)
+
+
+@breaks("capacity: TileUnit")
+def the_tile_units_are_larger_than_the_tiles(program: Program) -> Program | None:
+    return target_changed(program, tile=2 * program.tile)
+
+
+@breaks("capacity: UnknownChip")
+def there_is_a_chip_too_few(program: Program) -> Program | None:
+    return replace(program, chip_count=program.chip_count - 1)
+
+
+@breaks("capacity: IdleChip")
+def there_is_a_chip_that_does_nothing(program: Program) -> Program | None:
+    return replace(program, chip_count=program.chip_count + 1)

@@ -1,0 +1,30 @@
+"""All mutations: every way that this project knows to break a certified program."""
+
+from types import ModuleType
+
+from tests.mutation import (
+    bodies,
+    capacity,
+    counts,
+    crossings,
+    partials,
+    slices,
+    statements,
+    widths,
+)
+from tests.mutation.mutation import Mutation
+
+GROUPS: tuple[ModuleType, ...] = (
+    slices,
+    partials,
+    crossings,
+    counts,
+    bodies,
+    widths,
+    capacity,
+    statements,
+)
+MUTATIONS: tuple[Mutation, ...] = tuple(
+    value for group in GROUPS for value in vars(group).values() if isinstance(value, Mutation)
+)
+BY_NAME = {mutation.name: mutation for mutation in MUTATIONS}
