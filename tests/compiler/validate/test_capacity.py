@@ -92,9 +92,9 @@ MUTANTS = (
     engine(
         "an engine that the site lacks",
         "c0.fold",
-        Engine(COMPUTE, 2),
+        Engine(COMPUTE, 3),
         "UnknownEngine",
-        "runs on compute2, but a site has 2 compute engines",
+        "runs on compute3, but a site has 3 compute engines",
     ),
     engine(
         "a link engine that the site lacks",
