@@ -73,7 +73,7 @@ def test_json_has_every_field():
         "link_ports": 8,
         "link_width_bits": 256,
         "link_latency_cycles": 8,
-        "compute_engines": 2,
+        "compute_engines": 3,
         "movement_engines": 3,
         "memory_bytes": 16_777_216,
         "planning_only": False,
