@@ -4,13 +4,17 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test test-slow lint format bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python examples/digits/demo.py
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n auto -m "not (slow and cosim)"
+
+# The benches that Verilator has to be built for, half a minute each.
+test-slow: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -q -n auto -m "slow and cosim"
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -23,6 +27,7 @@ format: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/simulation_speed.py
+	$(BIN)/python benchmarks/compile_speed.py
 
 clean:
 	rm -rf $(VENV) build

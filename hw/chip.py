@@ -34,7 +34,8 @@ PAGE_GRANULAR = (Semaphore, Barrier)
 class Chip(wiring.Component):
     """One chip of a program, stage by stage: each stage, buffer and link end is one submodule.
 
-    Two chips that hold the same stages differ in nothing but the contents of their memories.
+    Two chips that hold the same stages differ in nothing but the contents of their memories, and
+    in the depths of the landing buffers at the other ends of their links, where they are not told.
 
     Parameters
     ----------
@@ -43,8 +44,9 @@ class Chip(wiring.Component):
     chip : :class:`int`
         Coordinate of the chip.
     host : :class:`bool`
-        Whether the chip has a host port. Without one it has neither ``host`` nor ``coordinate``,
-        and does not count the waits of its stages; in all else it is the same.
+        Whether the chip has a host port. Without one it has none of the ports for it, does not
+        count the waits of its stages, and knows the depths of the landing buffers that it sends
+        to; in all else it is the same.
 
     Members
     -------
@@ -52,6 +54,9 @@ class Chip(wiring.Component):
         Registers and memories; see :mod:`hw.register_map`.
     coordinate : ``In(16)``
         Coordinate of the chip, which the host can read.
+    <buffer>_link_credits : ``In(...)``
+        Only with a host port, and for Token hand-offs: depth of the landing buffer at the other end
+        of the link, in pages. It does not change.
     start : ``In(1)``
         Asserted for one cycle to begin a run.
     done : ``Out(1)``
@@ -90,6 +95,11 @@ class Chip(wiring.Component):
         host_ports = {
             "coordinate": In(16),
             "host": In(AxiLiteSignature(self.register_map.address_bits)),
+            **{
+                credits_port(edge): In(range(deepest_landing(program) + 1))
+                for edge in self.outgoing
+                if self._is_told(edge)
+            },
         }
         super().__init__(
             {
@@ -125,6 +135,10 @@ class Chip(wiring.Component):
                 for event in ("beats", "busy", "stalled")
             ),
         ]
+
+    def _is_told(self, edge: Edge) -> bool:
+        """Whether the chip is told how deep the landing buffer of an outgoing edge is."""
+        return self.has_host and not isinstance(edge.handoff, PAGE_GRANULAR)
 
     @property
     def products(self) -> list[Stage]:
@@ -197,14 +211,17 @@ class Chip(wiring.Component):
 
     def _transmitter(self, edge: Edge) -> LinkTransmitter:
         page = self.program.buffer_by_name[edge.buffer].page
-        landing = self.program.buffer_by_name[self._landing(edge)]
-        assert landing.depth_pages is not None
         by_semaphore = isinstance(edge.handoff, PAGE_GRANULAR)
+        if self.has_host:
+            credits = deepest_landing(self.program)
+        else:
+            credits = landing_pages(self.program, edge)
         return (SemaphoreTransmitter if by_semaphore else LinkTransmitter)(
             beat_layout(page),
             page_beats=page.beats,
             width_bits=link_signature(self.program, edge).width_bits,
-            credits=landing.depth_pages,
+            credits=credits,
+            told=self._is_told(edge),
         )
 
     def _receiver(self, edge: Edge) -> LinkReceiver | SemaphoreReceiver:
@@ -265,6 +282,8 @@ class Chip(wiring.Component):
         m.submodules[f"{local_name(edge.buffer)}_transmitter"] = transmitter
         connect(m, self.fifos[edge.buffer].o, transmitter.i)
         connect(m, transmitter.link, flipped(getattr(self, sender_port(edge))))
+        if self._is_told(edge):
+            m.d.comb += transmitter.landing_pages.eq(getattr(self, credits_port(edge)))
 
     def _join_activity(self, m: Module) -> None:
         """Count what the chip does; it is done when all is stored and all is sent."""
@@ -330,6 +349,33 @@ def sender_port(edge: Edge) -> str:
 def receiver_port(edge: Edge) -> str:
     """Name of the receiving chip's port of an edge between chips."""
     return f"{local_name(edge.destination)}_link"
+
+
+def credits_port(edge: Edge) -> str:
+    """Name of the sending chip's port that tells the depth of an edge's landing buffer."""
+    return f"{sender_port(edge)}_credits"
+
+
+def landing_pages(program: Program, edge: Edge) -> int:
+    """Depth of the landing buffer of an edge between chips, in pages."""
+    (landing,) = program.stage_by_name[edge.destination].outs
+    return program.buffer_by_name[landing].depth_pages or 0
+
+
+def deepest_landing(program: Program) -> int:
+    """Depth of the deepest landing buffer of a program, in pages."""
+    return max(landing_pages(program, edge) for edge in program.edges if program.crosses(edge))
+
+
+def constants(program: Program, chip: int) -> dict[str, int]:
+    """Values of the input ports of a chip with a host port that do not change."""
+    values = {"coordinate": chip}
+    for edge in program.edges:
+        site = program.stage_by_name[edge.source].site
+        leaves = site is not None and site.chip == chip and program.crosses(edge)
+        if leaves and not isinstance(edge.handoff, PAGE_GRANULAR):
+            values[credits_port(edge)] = landing_pages(program, edge)
+    return values
 
 
 def link_signature(program: Program, edge: Edge) -> CreditLinkSignature | SemaphoreLinkSignature:

@@ -9,19 +9,21 @@ from compiler.ir.stage import Load, Stage, Store
 from hw.names import local_name
 
 
-def distinct_chips(program: Program) -> dict[int, int]:
+def distinct_chips(program: Program, *, host: bool = False) -> dict[int, int]:
     """For each chip, the first chip of the program that is the same hardware.
 
     Two chips are the same hardware if they hold the same stages, buffers, tensors and link ends by
-    their names on the chip; what their memories hold does not count.
+    their names on the chip; what their memories hold does not count. With host ports, chips are
+    told how deep the landing buffers are that they send to, so that does not count either.
     """
     first: dict[Any, int] = {}
     return {
-        chip: first.setdefault(_anatomy(program, chip), chip) for chip in range(program.chip_count)
+        chip: first.setdefault(anatomy(program, chip, host=host), chip)
+        for chip in range(program.chip_count)
     }
 
 
-def _anatomy(program: Program, chip: int) -> tuple[Any, ...]:
+def anatomy(program: Program, chip: int, *, host: bool = False) -> tuple[Any, ...]:
     """All that the hardware of a chip is made from, with names as they are on the chip."""
     stages = [s for s in program.stages if s.site is not None and s.site.chip == chip]
     here = {stage.name for stage in stages}
@@ -37,7 +39,7 @@ def _anatomy(program: Program, chip: int) -> tuple[Any, ...]:
             for b in program.buffers
             if b.site is not None and b.site.chip == chip
         ),
-        tuple(_edge(program, edge, here) for edge in program.edges if _touches(edge, here)),
+        tuple(_edge(program, e, here, host) for e in program.edges if _touches(e, here)),
     )
 
 
@@ -59,12 +61,14 @@ def _touches(edge: Edge, here: set[str]) -> bool:
     return edge.source in here or edge.destination in here
 
 
-def _edge(program: Program, edge: Edge, here: set[str]) -> tuple[Any, ...]:
+def _edge(program: Program, edge: Edge, here: set[str], host: bool) -> tuple[Any, ...]:
     """One edge as its end on this chip sees it."""
     leaves, arrives = edge.source in here, edge.destination in here
     landing = program.stage_by_name[edge.destination].outs
     width = [program.link_by_name[name].width_bits for name in edge.route or ()]
     depth = [program.buffer_by_name[name].depth_pages for name in landing] if width else []
+    if host and leaves:
+        depth = []
     return (
         local_name(edge.source) if leaves else "",
         local_name(edge.buffer) if leaves else "",

@@ -6,7 +6,7 @@ from amaranth.lib.memory import ReadPort, WritePort
 from amaranth.lib.wiring import In, Out
 
 from hw.axi_lite import DATA_BITS, DATA_BYTES, AxiLiteSignature, Response
-from hw.register_map import Access, RegisterMap, Window
+from hw.register_map import Access, Register, RegisterMap, Window
 
 COUNTER_BITS = DATA_BITS
 
@@ -73,6 +73,7 @@ class HostPort(wiring.Component):
     def elaborate(self, platform) -> Module:
         m = Module()
         address = Signal(self.registers.address_bits)
+        fetches = Signal()
         with m.FSM():
             with m.State("IDLE"):
                 with m.If(self.bus.awvalid & self.bus.wvalid):
@@ -90,8 +91,7 @@ class HostPort(wiring.Component):
                 with m.If(self.bus.bready):
                     m.next = "IDLE"
             with m.State("READ"):
-                for window in self.registers.windows:
-                    m.d.comb += getattr(self, f"read_{window.tensor}").en.eq(1)
+                m.d.comb += fetches.eq(1)
                 m.next = "FETCHED"
             with m.State("FETCHED"):
                 m.d.sync += self.bus.rdata.eq(0)
@@ -105,6 +105,7 @@ class HostPort(wiring.Component):
         for window in self.registers.windows:
             port = getattr(self, f"read_{window.tensor}")
             m.d.comb += port.addr.eq(_beat_index(window, address))
+            m.d.comb += port.en.eq(fetches)
         return m
 
     def _write(self, m: Module) -> None:
@@ -149,11 +150,11 @@ class HostPort(wiring.Component):
                 )
                 m.d.sync += self.bus.rresp.eq(Response.OKAY)
 
-    def _shown(self, register) -> Value:
+    def _shown(self, register: Register) -> Value:
         if register.value is not None:
             return C(register.value, DATA_BITS)
         if register.source == "status":
-            return Cat(~self.running, self.running, self.done, self.fault)
+            return Value.cast(Cat(~self.running, self.running, self.done, self.fault))
         return getattr(self, register.source)
 
 
@@ -164,12 +165,12 @@ def _within(window: Window, address: Value) -> Value:
 
 def _beat_index(window: Window, address: Value) -> Value:
     low = (window.beat_bytes - 1).bit_length()
-    return address[low : low + max(1, (window.beats - 1).bit_length())]
+    return Value.cast(address[low : low + (window.beats - 1).bit_length()])
 
 
 def _word_index(window: Window, address: Value) -> Value:
     low, high = (DATA_BYTES - 1).bit_length(), (window.beat_bytes - 1).bit_length()
-    return address[low:high] if high > low else C(0, 1)
+    return Value.cast(address[low:high]) if high > low else C(0, 1)
 
 
 def _bus_words(window: Window, beat: data.View) -> Value:
@@ -179,4 +180,5 @@ def _bus_words(window: Window, beat: data.View) -> Value:
         element = Value.cast(beat[lane])
         missing = window.element_bits - len(element)
         lanes.append(Cat(element, element[-1].replicate(missing)))
-    return Cat(*lanes, C(0, window.beat_bytes * 8 - window.lanes * window.element_bits))
+    rest = C(0, window.beat_bytes * 8 - window.lanes * window.element_bits)
+    return Value.cast(Cat(*lanes, rest))

@@ -1,6 +1,6 @@
 """The two ends of a link that carries Token hand-offs: credits in pages."""
 
-from amaranth.hdl import Assert, Module, Mux, Signal
+from amaranth.hdl import Assert, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -25,6 +25,9 @@ class LinkTransmitter(wiring.Component):
     credits : :class:`int`
         Depth of the landing buffer, in pages. The link is full while the credits cover the time
         from a page's first flit to the return of its credit.
+    told : :class:`bool`
+        Whether the depth is an input, so that one netlist serves landing buffers of ``credits``
+        pages and less.
 
     Members
     -------
@@ -38,6 +41,8 @@ class LinkTransmitter(wiring.Component):
         Asserted in a cycle in which a flit is taken.
     stalled : ``Out(1)``
         Asserted in a cycle in which a beat waits for a credit.
+    landing_pages : ``In(range(credits + 1))``
+        Only if ``told``. Depth of the landing buffer, in pages, which does not change.
 
     Raises
     ------
@@ -45,26 +50,52 @@ class LinkTransmitter(wiring.Component):
         If ``beat`` is not an array layout, or a count is not a positive integer.
     """
 
-    def __init__(self, beat: data.ArrayLayout, *, page_beats: int, width_bits: int, credits: int):
+    def __init__(
+        self,
+        beat: data.ArrayLayout,
+        *,
+        page_beats: int,
+        width_bits: int,
+        credits: int,
+        told: bool = False,
+    ):
         self.beat = lane_layout(beat, "Beat")
         self.page_beats = positive(page_beats, "Page beats")
         self.width_bits = positive(width_bits, "Link width")
         self.credits = positive(credits, "Credits")
-        super().__init__(
-            {
-                "i": In(stream.Signature(beat)),
-                "link": Out(self.link_signature(width_bits)),
-                "beat_sent": Out(1),
-                "busy": Out(1),
-                "stalled": Out(1),
-            }
-        )
+        self.told = bool(told)
+        members = {
+            "i": In(stream.Signature(beat)),
+            "link": Out(self.link_signature(width_bits)),
+            "beat_sent": Out(1),
+            "busy": Out(1),
+            "stalled": Out(1),
+        }
+        if told:
+            members["landing_pages"] = In(range(credits + 1))
+        super().__init__(members)
 
     link_signature = CreditLinkSignature
 
-    def initial_slots(self) -> int:
-        """Page slots that the receiver is known to have after reset."""
-        return self.credits
+    def keep_slots(self, m: Module, taken, returned: Signal) -> Value:
+        """Keep account of the page slots that pages take and returns free; say if one is free."""
+        if self.told:
+            slots_taken = Signal(range(self.credits + 1))
+            m.d.sync += slots_taken.eq(slots_taken + taken - returned)
+            m.d.sync += Assert(
+                ~returned | (slots_taken != 0), "a page slot returned that was never taken"
+            )
+            return slots_taken != self.landing_pages
+        return self.count_slots(m, taken, returned, initial=self.credits)
+
+    def count_slots(self, m: Module, taken, returned: Signal, *, initial: int) -> Value:
+        """Count the page slots that are free, ``initial`` after reset; say if there is one."""
+        slots = Signal(range(self.credits + 1), init=initial)
+        m.d.sync += slots.eq(slots - taken + returned)
+        m.d.sync += Assert(
+            ~returned | (slots != self.credits), "a page slot returned that was never taken"
+        )
+        return slots != 0
 
     def slot_return(self) -> Signal:
         """Strobe of one more free page slot."""
@@ -79,9 +110,8 @@ class LinkTransmitter(wiring.Component):
         connect(m, flipped(self.i), serializer.i)
         page_flits = self.page_beats * serializer.flit_count
         flit = Signal(range(page_flits))
-        slots = Signal(range(self.credits + 1), init=self.initial_slots())
         first, last = flit == 0, flit == page_flits - 1
-        admitted = ~first | (slots != 0)
+        admitted = ~first | self.keep_slots(m, self.busy & first, self.slot_return())
 
         m.d.comb += serializer.o.ready.eq(admitted)
         m.d.comb += self.busy.eq(serializer.o.valid & admitted)
@@ -91,11 +121,6 @@ class LinkTransmitter(wiring.Component):
         with m.If(self.busy):
             m.d.sync += self.link.flit.payload.eq(serializer.o.payload)
             m.d.sync += flit.eq(Mux(last, 0, flit + 1))
-        m.d.sync += slots.eq(slots - (self.busy & first) + self.slot_return())
-        m.d.sync += Assert(
-            ~self.slot_return() | (slots != self.credits),
-            "a page slot returned that was never taken",
-        )
         self.page_sent(m, self.busy & last)
         return m
 

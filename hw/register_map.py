@@ -104,6 +104,11 @@ def register_map(program: Program, chip: int, counters: tuple[str, ...]) -> Regi
     ----------
     counters : tuple of str
         Names of the chip's activity counters, which become registers.
+
+    Raises
+    ------
+    ValueError
+        If it is not known what a counter means.
     """
     registers = _registers(program, chip, counters)
     windows: list[Window] = []
@@ -177,15 +182,21 @@ def _registers(program: Program, chip: int, counters: tuple[str, ...]) -> tuple[
     )
 
 
+COUNTERS = {
+    "_active_count": "cycles in which the product took a pair of beats",
+    "_active_last": "number of the last such cycle",
+    "_stalled_count": "cycles in which a beat waited",
+    "_beats_count": "beats sent over the link",
+    "_busy_count": "cycles with a flit on the link",
+}
+"""What counters mean, by the end of their names."""
+
+
 def _counter_meaning(counter: str) -> str:
-    meanings = {
-        "_active_count": "cycles in which the product took a pair of beats",
-        "_active_last": "number of the last such cycle",
-        "_stalled_count": "cycles in which a beat waited",
-        "_beats_count": "beats sent over the link",
-        "_busy_count": "cycles with a flit on the link",
-    }
-    return next(meaning for suffix, meaning in meanings.items() if counter.endswith(suffix))
+    for suffix, meaning in COUNTERS.items():
+        if counter.endswith(suffix):
+            return meaning
+    raise ValueError(f"Counter must be one of {', '.join(COUNTERS)}, not {counter!r}")
 
 
 def _window(program: Program, tensor: Tensor, after: int) -> Window:

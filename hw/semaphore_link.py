@@ -1,6 +1,6 @@
 """The two ends of a link that carries Semaphore hand-offs: page by page, store and forward."""
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -19,9 +19,9 @@ class SemaphoreTransmitter(LinkTransmitter):
 
     link_signature = SemaphoreLinkSignature
 
-    def initial_slots(self) -> int:
-        """No slot is known before the receiver offers it."""
-        return 0
+    def keep_slots(self, m: Module, taken, returned: Signal) -> Value:
+        """Count what the receiver offers; no slot is known before."""
+        return self.count_slots(m, taken, returned, initial=0)
 
     def slot_return(self) -> Signal:
         """The receiver's offer."""

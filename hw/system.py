@@ -11,7 +11,7 @@ from compiler.check import require
 from compiler.ir.edge import Barrier, Edge
 from compiler.ir.program import Program
 from hw.barrier import BarrierNetwork
-from hw.chip import Chip, link_signature, receiver_port, sender_port
+from hw.chip import Chip, constants, link_signature, receiver_port, sender_port
 from hw.link_channel import LinkChannel
 from hw.names import module_name
 
@@ -50,6 +50,8 @@ class System(wiring.Component):
         for chip in self.chips:
             m.submodules[f"c{chip.chip}"] = chip
             m.d.comb += chip.start.eq(self.start)
+            for port, value in constants(self.program, chip.chip).items() if chip.has_host else ():
+                m.d.comb += getattr(chip, port).eq(value)
         m.d.comb += self.done.eq(reduce(and_, (chip.done for chip in self.chips)))
         for edge in self.program.edges:
             for name in edge.route or ():

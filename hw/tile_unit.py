@@ -172,12 +172,9 @@ class TileUnit(wiring.Component):
 
         # Before the first result, the accumulators started from zero and the memory is stale.
         m.d.comb += before.addr.eq(drained_row)
-        m.d.comb += self.c.payload.eq(
-            Cat(
-                (row_sums[lane] - Mux(totals_valid, before.data[lane], 0))[:width]
-                for lane in range(self.tile)
-            )
-        )
+        for lane in range(self.tile):
+            total = Mux(totals_valid, before.data[lane], 0)
+            m.d.comb += self.c.payload[lane].eq((row_sums[lane] - total)[:width])
         m.d.comb += after.addr.eq(drained_row)
         m.d.comb += after.data.eq(row_sums)
         m.d.comb += after.en.eq(self.c.valid)

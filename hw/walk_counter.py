@@ -67,7 +67,7 @@ class WalkCounter(wiring.Component):
             with m.If(self.step & inner_done):
                 m.d.sync += counter.eq(Mux(at_end, 0, counter + 1))
             with m.If(inner_done & ~at_end):
-                m.d.comb += moved.eq((self.address + loop.stride - rewind)[: len(self.address)])
+                m.d.comb += moved.eq((self.address + (loop.stride - rewind))[: len(self.address)])
             loop_done = Signal(name=f"loop_{level}_done")
             m.d.comb += loop_done.eq(inner_done & at_end)
             inner_done = loop_done

@@ -229,14 +229,14 @@ class _Machine:
 
 
 def evaluate(body: Body, pages: list[np.ndarray], dtype: DType) -> np.ndarray:
-    """The value of an expression over pages; every operation wraps where ``dtype`` ends."""
+    """The value of an expression over pages; all in it wraps where ``dtype`` ends."""
 
     def value(of: Body) -> np.ndarray:
         match of:
             case Operand(index):
                 return pages[index]
             case Literal(constant):
-                return np.full_like(pages[0], constant)
+                return wrapped(np.full_like(pages[0], constant), dtype)
             case Add(left, right):
                 return wrapped(value(left) + value(right), dtype)
             case Max(left, right):

@@ -4,11 +4,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from amaranth._toolchain.yosys import find_yosys
 from amaranth.back import rtlil
 from amaranth.hdl import Const, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Flow
+
+from hw.verilog.netlist import trimmed
+from hw.verilog.rtlil import read
+from hw.verilog.writer import written
 
 MEMORY_INIT = re.compile(r"^  cell \$meminit_v2 .*?^  end\n", re.MULTILINE | re.DOTALL)
 CHECK = re.compile(
@@ -48,17 +51,5 @@ def to_rtlil(component: wiring.Component, name: str) -> str:
 
 
 def to_verilog(component: wiring.Component, name: str) -> str:
-    """A component as Verilog. Inner modules are named ``name.inner``."""
-    script = [
-        f"read_rtlil <<rtlil\n{to_rtlil(component, name)}\nrtlil",
-        "proc -norom",
-        "memory_collect",
-        "opt_clean",
-        "attrmap -remove generator -remove top -remove src -remove amaranth.hierarchy "
-        "-remove amaranth.decoding",
-        "attrmap -modattr -remove generator -remove top -remove src -remove amaranth.hierarchy "
-        "-remove amaranth.decoding",
-        "write_verilog -noattr",
-    ]
-    yosys = find_yosys(lambda version: version >= (0, 40))
-    return yosys.run(["-q", "-"], "\n".join(script), ignore_warnings=True)
+    """A component as Verilog-2005. Inner modules are named ``name_inner``."""
+    return written(trimmed(read(to_rtlil(component, name))))

@@ -8,7 +8,7 @@ from amaranth.lib import wiring
 from compiler.ir.edge import Barrier, Edge, Link
 from compiler.ir.program import Program
 from hw.barrier import BarrierNetwork
-from hw.chip import Chip, link_signature, receiver_port, sender_port
+from hw.chip import Chip, constants, link_signature, receiver_port, sender_port
 from hw.distinct import distinct_chips
 from hw.link_channel import LinkChannel
 from hw.names import module_name
@@ -21,11 +21,15 @@ CLOCK_AND_RESET = (Port("clk", "input", 1), Port("rst", "input", 1))
 
 @dataclass(frozen=True)
 class Module:
-    """A Verilog module. ``chips`` are the coordinates that it stands for, if it is a chip."""
+    """A Verilog module. ``chips`` are the coordinates that it stands for, if it is a chip.
+
+    ``parameters`` say what it was made for; they are no parameters in the Verilog.
+    """
 
     name: str
     ports: tuple[Port, ...]
     text: str
+    parameters: dict[str, int]
     chips: tuple[int, ...] = ()
     register_map: RegisterMap | None = None
 
@@ -54,7 +58,7 @@ def design(program: Program) -> Design:
 
 def _chip_modules(program: Program) -> tuple[Module, ...]:
     groups: dict[int, list[int]] = {}
-    for chip, first in distinct_chips(program).items():
+    for chip, first in distinct_chips(program, host=True).items():
         groups.setdefault(first, []).append(chip)
     modules: list[Module] = []
     for first, members in groups.items():
@@ -66,6 +70,11 @@ def _chip_modules(program: Program) -> tuple[Module, ...]:
                 name=name,
                 ports=CLOCK_AND_RESET + ports,
                 text=to_verilog(chip, name),
+                parameters={
+                    register.name: register.value
+                    for register in chip.register_map.registers
+                    if register.value is not None and register.name not in ("identity", "version")
+                },
                 chips=tuple(members),
                 register_map=chip.register_map,
             )
@@ -80,17 +89,19 @@ def _joints(program: Program) -> Iterator[tuple[str, Module]]:
         name = _channel_name(program, edge, link)
         if name not in done:
             done.add(name)
-            channel = LinkChannel(link_signature(program, edge), latency_cycles=link.latency_cycles)
-            yield name, _converted(channel, name)
+            signature, latency_cycles = link_signature(program, edge), link.latency_cycles
+            channel = LinkChannel(signature, latency_cycles=latency_cycles)
+            parameters = {"width_bits": signature.width_bits, "latency_cycles": latency_cycles}
+            yield name, _converted(channel, name, parameters)
     for handoff, edges in _barriers(program).items():
         name = f"barrier_{module_name(handoff.group)}"
-        network = BarrierNetwork(receivers=len(edges), depth_pages=_deepest(program, edges))
-        yield name, _converted(network, name)
+        parameters = {"receivers": len(edges), "depth_pages": _deepest(program, edges)}
+        yield name, _converted(BarrierNetwork(**parameters), name, parameters)
 
 
-def _converted(component: wiring.Component, name: str) -> Module:
+def _converted(component: wiring.Component, name: str, parameters: dict[str, int]) -> Module:
     ports = tuple(port for port, _ in component_ports(component))
-    return Module(name=name, ports=CLOCK_AND_RESET + ports, text=to_verilog(component, name))
+    return Module(name, CLOCK_AND_RESET + ports, to_verilog(component, name), parameters)
 
 
 def _crossings(program: Program) -> Iterator[tuple[Edge, Link]]:
@@ -123,12 +134,15 @@ def _system(program: Program, chips: tuple[Module, ...], joints: dict[str, Modul
     instances: list[Instance] = []
     of_chip = {chip: module for module in chips for chip in module.chips}
     for chip in range(program.chip_count):
-        wires = {"clk": "clk", "rst": "rst", "start": "start", "coordinate": f"16'd{chip}"}
+        wires = {"clk": "clk", "rst": "rst", "start": "start"}
+        told = constants(program, chip)
         for port in of_chip[chip].ports:
             if port.path and port.path[0] == "host":
                 outer = Port(f"c{chip}_{port.name}", port.direction, port.width)
                 ports.append(outer)
                 wires[port.name] = outer.name
+            elif port.name in told:
+                wires[port.name] = f"{port.width}'d{told[port.name]}"
             else:
                 wires.setdefault(port.name, f"c{chip}_{port.name}")
         instances.append(Instance(of_chip[chip].name, f"c{chip}", of_chip[chip].ports, wires))
@@ -159,4 +173,5 @@ def _system(program: Program, chips: tuple[Module, ...], joints: dict[str, Modul
         instances.append(Instance(name, f"{name}_network", joints[name].ports, wires))
     done = " & ".join(f"c{chip}_done" for chip in range(program.chip_count))
     name = module_name(program.name)
-    return Module(name, tuple(ports), module_text(name, ports, instances, {"done": done}))
+    text = module_text(name, ports, instances, {"done": done})
+    return Module(name, tuple(ports), text, {"chips": program.chip_count})

@@ -1,6 +1,5 @@
 """``shardwright compile``: a certified program as a file."""
 
-
 import click
 
 from shardwright.problem import problem_options, state_problem

@@ -1,21 +1,19 @@
 """``shardwright run``: compile, simulate, compare."""
 
-import json
 import sys
 
 import click
-import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from shardwright.outcome import show_outcome
 from shardwright.problem import (
     Problem,
     load_or_state_problem,
     problem_options,
     program_option,
 )
-from sim.files import check_writable, write_whole
-from sim.report import pictures, record, summary
+from sim.files import check_writable
 from sim.result import RunResult
 from sim.simulate import simulate
 
@@ -38,16 +36,7 @@ def run(waves: str | None, output: str | None, as_json: bool, **options) -> None
             check_writable(path)
     problem = load_or_state_problem(**options)
     result = _simulate(problem, waves, shown=not as_json and sys.stderr.isatty())
-    if output is not None and result.exact:
-        write_whole(output, lambda file: np.save(file, result.c))
-    if as_json:
-        click.echo(json.dumps(record(result, reduce=options["reduce"]), indent=2))
-    elif sys.stdout.isatty():
-        Console().print(pictures(result))
-    else:
-        click.echo(summary(result))
-    if not result.exact:
-        sys.exit(1)
+    show_outcome(result, output=output, as_json=as_json, reduce=options["reduce"])
 
 
 def _simulate(problem: Problem, waves: str | None, *, shown: bool) -> RunResult:

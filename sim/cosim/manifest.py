@@ -5,6 +5,7 @@ from typing import Any
 
 from compiler.ir.program import Program
 from compiler.ir.tensor import Tensor
+from hw.chip import constants
 from hw.names import local_name, module_name
 from hw.register_map import RegisterMap, Window
 from hw.verilog.convert import Port
@@ -23,6 +24,7 @@ MEANINGS = {
 LINK_MEANINGS = {
     "flit__payload": "bits that cross the link in this cycle",
     "flit__valid": "whether a flit crosses",
+    "link_credits": "pages that fit into the landing buffer at the other end; it does not change",
     "credit": "asserted for one cycle for each page slot that the receiver has freed",
     "valid": "asserted for one cycle when a whole page has crossed",
     "ready": "asserted for one cycle for each page slot that the receiver offers",
@@ -101,13 +103,13 @@ def registers(register_map: RegisterMap) -> dict[str, Any]:
     }
 
 
-def registers_page(name: str, register_map: RegisterMap) -> str:
-    """A register map as a Markdown page."""
+def registers_page(name: str, register_map: RegisterMap, *, heading: str = "#") -> str:
+    """A register map as a Markdown page, or as a part of one under another heading."""
     lines = [
-        f"# Registers of {name}",
+        f"{heading} Registers of {name}",
         "",
-        "AXI4-Lite, 32 bits. An access that is not aligned, meets nothing, is not allowed there, or",
-        "touches a window or starts a run during a run, is answered SLVERR and changes nothing.",
+        "AXI4-Lite, 32 bits. An access that is not aligned, meets nothing, is not allowed there, "
+        "or touches a window or starts a run during a run, is answered SLVERR and changes nothing.",
         "",
         "| offset | register | access | meaning |",
         "| --- | --- | --- | --- |",
@@ -115,7 +117,8 @@ def registers_page(name: str, register_map: RegisterMap) -> str:
     for register in register_map.registers:
         meaning = register.meaning
         if register.value is not None:
-            meaning += f"; always {register.value:#x}"
+            hexadecimal = register.value >= 1 << 16
+            meaning += f"; always {register.value:{'#x' if hexadecimal else 'd'}}"
         if register.bits:
             meaning += "; " + ", ".join(f"bit {bit} {name}" for bit, name in register.bits)
         lines.append(
@@ -147,7 +150,7 @@ def _module(module: Module) -> dict[str, Any]:
         "name": module.name,
         "file": f"{module.name}.v",
         "chips": list(module.chips),
-        "parameters": {},
+        "parameters": module.parameters,
         "ports": [
             {
                 "name": port.name,
@@ -176,6 +179,7 @@ def _chip(design: Design, chip: int, with_top: bool) -> dict[str, Any]:
         "module": module.name,
         "instance": f"c{chip}",
         "host_prefix": f"c{chip}_host_" if with_top else "host_",
+        "constants": constants(design.program, chip),
         "registers": f"{module.name}.registers.json",
     }
 

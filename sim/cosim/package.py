@@ -14,13 +14,14 @@ from compiler.ir.tensor import Tensor, TensorRole
 from compiler.serialize import to_json
 from hw.register_map import Window
 from hw.verilog.design import Design, design
+from hw.verilog.lint import waivers_file
 from sim import reference
 from sim.cosim.manifest import manifest, registers, registers_page, window_of
 from sim.errors import OutputFileError
 from sim.images import beats_of
 from sim.operands import assembled, bind
 
-BENCH_FILES = ("run.py", "test_system.py")
+BENCH_FILES = ("run.py", "test_system.py", "toolchain.py")
 
 
 def write_package(
@@ -104,6 +105,7 @@ def _write_modules(
             page = registers_page(module.name, module.register_map)
             (folder / f"{module.name}.registers.md").write_text(page, encoding="utf-8")
     (folder / "manifest.json").write_text(_dumped(stated), encoding="utf-8")
+    (folder / "waivers.vlt").write_text(waivers_file(), encoding="utf-8")
 
 
 def _write_operands(

@@ -14,13 +14,17 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def blocks(language: str) -> list[tuple[str, str]]:
-    """Name and text of every fenced block of a language."""
+    """Place and text of every fenced block of a language."""
     return [
-        (f"{page.relative_to(ROOT)}:{page.read_text()[: match.start()].count(chr(10)) + 1}", match[2])
+        (f"{page.relative_to(ROOT)}:{_line(page, match.start())}", match[2])
         for page in PAGES
         for match in BLOCK.finditer(page.read_text())
         if match[1] == language
     ]
+
+
+def _line(page: Path, position: int) -> int:
+    return page.read_text()[:position].count("\n") + 1
 
 
 def commands() -> list[tuple[str, str, str]]:

@@ -102,6 +102,40 @@ def test_sends_one_page_per_credit_and_waits(credits):
     assert log == sends * 9 * credits + waits * 11 + sends * 9 + waits * 10
 
 
+def traffic(sender: LinkTransmitter, *, depth_pages: int) -> list[tuple]:
+    """Strobes and flits of a transmitter, in every cycle, whose credits come back at random."""
+    rng, log = random.Random(f"traffic/{depth_pages}"), []
+
+    async def both_ends(ctx):
+        if sender.told:
+            ctx.set(sender.landing_pages, depth_pages)
+        owed = sent = 0
+        for _ in range(400):
+            ctx.set(sender.i.valid, rng.random() < 0.8)
+            ctx.set(sender.i.payload, [rng.randrange(-99, 99) for _ in range(3)])
+            returned = owed > 0 and rng.random() < 0.02
+            ctx.set(sender.link.credit, returned)
+            _, _, busy = await ctx.tick().sample(sender.busy)
+            sent += busy
+            owed += (busy and sent % 9 == 0) - returned
+
+    simulate(
+        sender,
+        both_ends,
+        monitors=[monitor(log, sender.busy, sender.stalled, sender.link.flit.payload)],
+    )
+    return log
+
+
+@pytest.mark.parametrize("depth_pages", [1, 2, 5, 7])
+def test_told_a_depth_it_does_what_it_does_where_that_depth_is_fixed(depth_pages):
+    fixed = LinkTransmitter(BEAT, page_beats=PAGE_BEATS, width_bits=8, credits=depth_pages)
+    told = LinkTransmitter(BEAT, page_beats=PAGE_BEATS, width_bits=8, credits=7, told=True)
+    log = traffic(told, depth_pages=depth_pages)
+    assert log == traffic(fixed, depth_pages=depth_pages)
+    assert any(stalled for _, stalled, _ in log)
+
+
 @pytest.mark.parametrize("cycles_before", [1, 4, 9, 13, 20])
 def test_reset_gives_back_every_credit_and_forgets_half_a_page(cycles_before):
     bench = credit_link(width_bits=8, credits=2, latency_cycles=3)
@@ -129,11 +163,14 @@ def test_reset_gives_back_every_credit_and_forgets_half_a_page(cycles_before):
     assert all(busy for (busy,) in log[again : again + 18])
 
 
+@pytest.mark.parametrize("told", [False, True])
 @pytest.mark.parametrize("pages_before", [0, 1])
-def test_asserts_that_a_returned_page_slot_was_taken(pages_before):
-    dut = LinkTransmitter(BEAT, page_beats=PAGE_BEATS, width_bits=24, credits=2)
+def test_asserts_that_a_returned_page_slot_was_taken(pages_before, told):
+    dut = LinkTransmitter(BEAT, page_beats=PAGE_BEATS, width_bits=24, credits=2, told=told)
 
     async def far_end(ctx):
+        if told:
+            ctx.set(dut.landing_pages, 2)
         ctx.set(dut.i.valid, 1)
         await idle(ctx, PAGE_BEATS * pages_before)
         ctx.set(dut.i.valid, 0)

@@ -259,6 +259,8 @@ def test_every_operation_of_an_expression_wraps():
     body = Max(Add(Operand(0), Operand(0)), Operand(1))
     assert (evaluate(body, pages, INT8) == 3).all()
     assert (evaluate(body, pages, integer(16)) == 200).all()
+    assert (evaluate(Add(Operand(1), Literal(130)), pages, INT8) == -123).all()
+    assert (evaluate(Max(Operand(1), Literal(130)), pages, INT8) == 3).all()
 
 
 # --- Programs that cannot go on -------------------------------------------------------------------

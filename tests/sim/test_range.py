@@ -7,6 +7,7 @@ import pytest
 
 from compiler.check import check
 from compiler.errors import AccumulatorOverflowError
+from compiler.ir.body import Add, Literal, Max, Operand
 from compiler.ir.dtype import integer
 from compiler.ir.program import Program
 from compiler.ir.tensor import ValueRange
@@ -174,3 +175,19 @@ def test_one_part_alone_that_is_too_narrow_is_refused(part):
         program = replace(program, buffers=buffers)
     violations = {o.name: o.violations for o in check(program).violated}
     assert any(why.startswith(f"{part} ") for why in violations["range"])
+
+
+def test_a_map_needs_room_for_what_it_computes_on_the_way():
+    """The map is zero for every sum, but its maximum is 2**20, which 21 bits do not hold."""
+    body = Add(Max(Operand(0), Literal(2**20)), Literal(-(2**20)))
+    program = finished(MatmulSpec(2, 2, 4, sum_bits=22, map=body), tile=TILE)
+    a, b = np.full((2, 4), 3), np.full((4, 2), 3)
+    assert simulate(program, a, b).c.tolist() == interpret(program, a, b).c.tolist() == [[0, 0]] * 2
+
+    program = narrowed(program, 21)
+    (violated,) = check(program).violated
+    assert (violated.name, violated.violations) == (
+        "range",
+        ("mapped holds sums in [-1048576, 1048576], which need 22 bits, but has 21",),
+    )
+    assert interpret(program, a, b).c.tolist() != [[0, 0]] * 2

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from compiler.ir.body import Add, Literal, Max, Operand
 from compiler.ir.init import Pattern
+from compiler.ir.tensor import ValueRange
 from compiler.workload import MatmulSpec
 from hw import system
 from sim import simulate as module
@@ -152,6 +154,21 @@ def test_values_that_the_program_states_are_multiplied():
     program = finished(MatmulSpec(3, 4, 8, a=Pattern(modulus=11, shift=5)), chips=2)
     b = np.arange(-16, 16).reshape(8, 4)
     assert np.array_equal(simulate(program, b=b).c, (np.arange(24) % 11 - 5).reshape(3, 8) @ b)
+
+
+@pytest.mark.parametrize("bits", [18, 32])
+@pytest.mark.parametrize("chips", [1, 3])
+def test_a_map_is_applied_to_the_whole_sum(chips, bits):
+    """The sum of the parts' maxima would be another one, and be larger."""
+    body = Add(Max(Operand(0), Literal(-9)), Literal(4))
+    span = ValueRange(-100, 100)
+    spec = MatmulSpec(5, 6, 12, a_range=span, b_range=span, sum_bits=bits, map=body)
+    program = finished(spec, chips=chips, compute_engines=3)
+    a, b = (np.clip(operand, -100, 100) for operand in random_operands(program, 2))
+    result = simulate(program, a, b)
+    assert np.array_equal(result.c, np.maximum(a @ b, -9) + 4)
+    assert result.exact
+    assert result.cycles == program.schedule.cycles
 
 
 def test_operands_are_checked_before_anything_runs(tmp_path):

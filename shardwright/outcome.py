@@ -1,0 +1,28 @@
+"""What the commands that run a product print, and how they end."""
+
+import json
+import sys
+
+import click
+import numpy as np
+from rich.console import Console
+
+from sim.files import write_whole
+from sim.report import pictures, record, summary
+from sim.result import RunResult
+
+
+def show_outcome(
+    result: RunResult, *, output: str | None, as_json: bool, reduce: str | None = None
+) -> None:
+    """Write the product if it is exact, print the run, and exit with status 1 if it is not."""
+    if output is not None and result.exact:
+        write_whole(output, lambda file: np.save(file, result.c))
+    if as_json:
+        click.echo(json.dumps(record(result, reduce=reduce), indent=2))
+    elif sys.stdout.isatty():
+        Console().print(pictures(result))
+    else:
+        click.echo(summary(result))
+    if not result.exact:
+        sys.exit(1)

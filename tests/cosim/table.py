@@ -1,0 +1,49 @@
+"""Prints what every engine makes of every configuration: ``python -m tests.cosim.table``.
+
+Engines may be named; all by default. A machine without a simulator gets a table without it.
+"""
+
+import sys
+
+import numpy as np
+
+from sim.cosim.runner import SIMULATORS, check_tools
+from sim.errors import ToolMissingError
+from tests.cosim.configurations import CONFIGURATIONS, ENGINES
+
+
+def available(engine: str) -> bool:
+    """Whether an engine can run here; says why not otherwise."""
+    try:
+        if engine in SIMULATORS:
+            check_tools(engine)
+    except ToolMissingError as error:
+        print(f"{engine}: {error}", file=sys.stderr)
+        return False
+    return True
+
+
+def main() -> int:
+    """Print the table; return how many configurations the engines do not agree on."""
+    engines = [engine for engine in sys.argv[1:] or ENGINES if available(engine)]
+    print(f"| configuration | predicted | {' | '.join(engines)} | equal, exact |")
+    print(f"| --- | {' | '.join(['---:'] * (len(engines) + 1))} | --- |")
+    wrong = 0
+    for configuration in CONFIGURATIONS:
+        program = configuration.program()
+        assert program.schedule is not None
+        a, b = configuration.operands(program)
+        results = [ENGINES[engine](program, a, b) for engine in engines]
+        cycles = [result.cycles for result in results]
+        agree = {program.schedule.cycles} == set(cycles) and all(
+            np.array_equal(result.c, configuration.product(a, b)) for result in results
+        )
+        wrong += not agree
+        row = [str(configuration), program.schedule.cycles, *cycles, "yes" if agree else "NO"]
+        print(f"| {' | '.join(map(str, row))} |", flush=True)
+    print(f"\n{len(CONFIGURATIONS) - wrong} of {len(CONFIGURATIONS)} configurations agree")
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(main())

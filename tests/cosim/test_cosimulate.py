@@ -1,0 +1,86 @@
+"""A co-simulation reports what a simulation does, down to each counter."""
+
+import numpy as np
+import pytest
+
+from sim import reference
+from sim.cosim import cosimulate as module
+from sim.cosim.cosimulate import cosimulate
+from sim.errors import BenchFailedError, OutputFileError
+from sim.report import record
+from sim.simulate import simulate
+from tests.cosim.configurations import Configuration
+from tests.cosim.packages import SMALL
+from tests.cosim.tools import needs
+
+
+@pytest.fixture(autouse=True)
+def icarus():
+    """Skip where there is none."""
+    needs("icarus")
+
+
+@pytest.mark.cosim
+@pytest.mark.parametrize(
+    "configuration",
+    [
+        Configuration(4, 4, 24, 4, 2, "tree", "token", width=8, latency=9),
+        Configuration(4, 4, 24, 4, 2, "star", "semaphore", width=8, latency=2),
+        Configuration(3, 5, 7, 1, 4),
+    ],
+    ids=str,
+)
+def test_its_record_is_that_of_a_simulation(configuration):
+    program = configuration.program()
+    a, b = configuration.operands(program)
+    result = cosimulate(program, a, b, simulator="icarus")
+    assert record(result) == record(simulate(program, a, b))
+    assert np.array_equal(result.c, a @ b)
+    assert [chip.timeline for chip in result.chips] == [()] * configuration.chips
+
+
+@pytest.mark.cosim
+def test_a_product_that_differs_is_a_result_that_is_not_exact(monkeypatch):
+    program = SMALL.program()
+    a, b = SMALL.operands(program)
+    claimed = reference.claimed
+    monkeypatch.setattr(reference, "claimed", lambda *operands: claimed(*operands) + np.int32(1))
+    result = cosimulate(program, a, b, simulator="icarus")
+    assert not result.exact
+    assert np.array_equal(result.c, a @ b)
+
+
+@pytest.mark.cosim
+def test_an_exact_product_that_is_late_is_a_bench_that_fails(monkeypatch):
+    program = SMALL.program()
+    a, b = SMALL.operands(program)
+    write_package = module.write_package
+
+    def expect_too_little(folder, *arguments):
+        design = write_package(folder, *arguments)
+        path = folder / "manifest.json"
+        cycles = program.schedule.cycles
+        path.write_text(
+            path.read_text().replace(
+                f'"expected_cycles": {cycles}', f'"expected_cycles": {cycles - 1}'
+            )
+        )
+        return design
+
+    monkeypatch.setattr(module, "write_package", expect_too_little)
+    with pytest.raises(BenchFailedError, match=r"the run took 32 cycles, not 31$"):
+        cosimulate(program, a, b, simulator="icarus")
+
+
+@pytest.mark.cosim
+def test_keeps_its_files_where_it_is_told_to_and_runs_every_test(tmp_path):
+    program = SMALL.program()
+    a, b = SMALL.operands(program)
+    folder = tmp_path / "kept"
+    assert cosimulate(program, a, b, simulator="icarus", folder=folder, every_test=True).exact
+    assert {"manifest.json", "report.json", "run.log", "run.py"} <= {
+        path.name for path in folder.iterdir()
+    }
+    assert "PASS=3 FAIL=0" in (folder / "run.log").read_text()
+    with pytest.raises(OutputFileError, match="the folder is not empty"):
+        cosimulate(program, a, b, simulator="icarus", folder=folder)

@@ -1,0 +1,26 @@
+"""Every fault put into the emitted Verilog makes a bench fail."""
+
+import pytest
+
+from tests.cosim.mutants import MUTANTS, SYSTEM, mutated, run_mutant
+from tests.cosim.packages import package, run_package
+from tests.cosim.tools import needs
+
+pytestmark = pytest.mark.cosim
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
+def test_is_noticed(mutant, tmp_path):
+    needs("icarus")
+    assert run_mutant(mutant, tmp_path), f"no bench notices that {mutant}"
+
+
+def test_the_system_is_right_without_a_fault(tmp_path):
+    needs("icarus")
+    assert run_package(package(tmp_path, SYSTEM)) == 3
+
+
+def test_a_fault_must_be_found_in_its_module():
+    with pytest.raises(AssertionError, match="is not in"):
+        mutated("module chip_0_fold (\n);\nendmodule\n", MUTANTS[0])
+    assert mutated("module chip_0_matmul (\n);\nendmodule\n", MUTANTS[0]) is None
