@@ -84,7 +84,7 @@ class AmaranthEngine:
                 for name, memory in chip.memories.items():
                     for row, word in enumerate(contents.get(name, ())):
                         ctx.set(memory.data[row].as_value(), word)
-            for _ in range(self._settling_cycles()):
+            for _ in range(settling_cycles(self.program)):
                 await ctx.tick()
             ctx.set(self.system.start, 1)
             await ctx.tick()
@@ -123,19 +123,6 @@ class AmaranthEngine:
         else:
             self.simulator.reset()
         self._job = job
-
-    def _settling_cycles(self) -> int:
-        """Cycles after reset until every page slot has been offered across semaphore links."""
-        return max(
-            (
-                (self.program.buffer_by_name[landing].depth_pages or 0) + link.latency_cycles + 1
-                for edge in self.program.edges
-                if isinstance(edge.handoff, PAGE_GRANULAR)
-                for link in (self.program.link_by_name[name] for name in edge.route or ())
-                for landing in self.program.stage_by_name[edge.destination].outs
-            ),
-            default=0,
-        )
 
     def _active_counts(self, ctx) -> dict[int, int]:
         return {
@@ -181,3 +168,17 @@ class AmaranthEngine:
 
 def _active_counters(chip: Chip) -> list:
     return [chip.activity.count(f"{local_name(stage.name)}_active") for stage in chip.products]
+
+
+def settling_cycles(program: Program) -> int:
+    """Cycles after reset until every page slot has been offered across semaphore links."""
+    return max(
+        (
+            (program.buffer_by_name[landing].depth_pages or 0) + link.latency_cycles + 1
+            for edge in program.edges
+            if isinstance(edge.handoff, PAGE_GRANULAR)
+            for link in (program.link_by_name[name] for name in edge.route or ())
+            for landing in program.stage_by_name[edge.destination].outs
+        ),
+        default=0,
+    )

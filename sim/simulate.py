@@ -9,9 +9,14 @@ from compiler.ir.program import Program
 from compiler.ir.stage import Store
 from sim import reference
 from sim.amaranth_engine import AmaranthEngine, Progress
+from sim.compiled.engine import CompiledEngine
+from sim.compiled.errors import UnknownEngineError, WavesEngineError
 from sim.images import matrix_of, words
 from sim.operands import assembled, bind
 from sim.result import RunResult
+
+ENGINES = ("amaranth", "compiled")
+"""Names of the engines, which agree in every result: Amaranth's simulator, and compiled models."""
 
 
 def simulate(
@@ -22,6 +27,7 @@ def simulate(
     waves: str | Path | None = None,
     progress: Progress | None = None,
     max_cycles: int | None = None,
+    engine: str = "amaranth",
 ) -> RunResult:
     """Run ``program`` on the hardware that it describes, cycle by cycle.
 
@@ -38,6 +44,9 @@ def simulate(
         Called now and then with the number of cycles that have passed.
     max_cycles : int, optional
         Cycles after which the run counts as hung; twice the predicted number and 1000 by default.
+    engine : str
+        ``amaranth``, or ``compiled`` for a run that is hundreds of times as fast. It needs g++,
+        builds each distinct chip once, and writes no waves.
 
     Raises
     ------
@@ -46,8 +55,11 @@ def simulate(
     OperandError
         If the operands do not fit the program.
     SimulationHangError
-        If the run does not end; it names the stages that wait, and on what.
+        If the run does not end; the amaranth engine names the stages that wait, and on what.
+    EngineError
+        If the engine cannot be used as asked.
     """
+    _check_engine(engine, waves)
     require(program)
     contents = bind(program, a, b)
     claim = program.claim
@@ -58,12 +70,11 @@ def simulate(
         )
         for name, array in contents.items()
     }
-    run = AmaranthEngine(program).run(
-        images,
-        max_cycles=max_cycles or 2 * program.schedule.cycles + 1000,
-        progress=progress,
-        waves=waves,
-    )
+    limit = max_cycles or 2 * program.schedule.cycles + 1000
+    if engine == "compiled":
+        run = CompiledEngine(program).run(images, max_cycles=limit, progress=progress)
+    else:
+        run = AmaranthEngine(program).run(images, max_cycles=limit, progress=progress, waves=waves)
     (output,) = (stage.kind.tensor for stage in program.stages if isinstance(stage.kind, Store))
     return RunResult(
         program=program,
@@ -83,3 +94,10 @@ def _holds(program: Program, tensor: str, whole: str) -> bool:
     """Whether a tensor is the whole of that name, or a slice of it."""
     piece = program.tensor_by_name[tensor].slice_of
     return tensor == whole or (piece is not None and piece.whole == whole)
+
+
+def _check_engine(engine: str, waves: str | Path | None) -> None:
+    if engine not in ENGINES:
+        raise UnknownEngineError(engine=engine, engines=ENGINES)
+    if waves is not None and engine != "amaranth":
+        raise WavesEngineError(engine=engine)

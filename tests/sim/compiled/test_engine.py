@@ -1,0 +1,135 @@
+"""The compiled engine against Amaranth's simulator: all that a run gives is the same."""
+
+import numpy as np
+import pytest
+
+from compiler.ir.body import Literal, Max, Operand
+from compiler.workload import MatmulSpec
+from sim.amaranth_engine import AmaranthEngine
+from sim.compiled.engine import CompiledEngine
+from sim.errors import SimulationHangError
+from sim.simulate import simulate
+from tests.compiler.programs import changed
+from tests.programs import finished, program_for, random_operands
+from tests.sim.compiled.images import images
+from tests.sim.compiled.needs import BUILDS_MODELS
+
+pytestmark = BUILDS_MODELS
+
+# m, n, k; target, tile, link width, link latency; chips, reduction.
+CONFIGURATIONS = [
+    ((1, 1, 1), ("token-mesh", 1, 8, 1), (1, "tree")),
+    ((13, 11, 29), ("token-mesh", 8, 256, 8), (1, "tree")),
+    # Crossings by credits: narrow, wide and odd links, short and long ones.
+    ((6, 6, 16), ("token-mesh", 2, 7, 13), (2, "tree")),
+    ((4, 12, 15), ("token-mesh", 5, 33, 2), (3, "star")),
+    ((8, 8, 32), ("token-mesh", 4, 128, 1), (4, "tree")),
+    ((5, 4, 12), ("token-mesh", 2, 1000, 20), (6, "star")),
+    # Page by page.
+    ((4, 4, 16), ("semaphore-mesh", 2, 24, 8), (4, "tree")),
+    ((5, 4, 12), ("semaphore-mesh", 2, 64, 1), (3, "star")),
+    ((4, 6, 10), ("semaphore-mesh", 1, 32, 20), (5, "tree")),
+    # A whole group at a time.
+    ((4, 4, 16), ("barrier-mesh", 2, 128, 8), (4, "tree")),
+    ((5, 4, 12), ("barrier-mesh", 2, 64, 1), (3, "star")),
+]
+
+
+def named(configuration) -> str:
+    (m, n, k), (target, tile, width, latency), (chips, reduce) = configuration
+    machine = f"{target}-tile{tile}-{width}bit-{latency}cycles"
+    return f"{m}x{n}x{k}-{machine}-{reduce}{chips}"
+
+
+@pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=named)
+def test_a_run_gives_what_amaranths_simulator_gives(configuration, models):
+    shape, (target, tile, width, latency), (chips, reduce) = configuration
+    program = program_for(
+        *shape,
+        target=target,
+        tile=tile,
+        link_width_bits=width,
+        link_latency_cycles=latency,
+        chips=chips,
+        reduce=reduce,
+    )
+    contents = images(program, *random_operands(program, 1))
+    expected = AmaranthEngine(program).run(contents, max_cycles=10_000)
+    assert expected.cycles == program.schedule.cycles
+    for threads in (1, 2, 3):
+        engine = CompiledEngine(program, cache=models, threads=threads)
+        assert engine.run(contents, max_cycles=10_000) == expected
+
+
+@pytest.mark.parametrize("target", ["token-mesh", "semaphore-mesh", "barrier-mesh"])
+def test_a_run_that_waits_for_every_single_page_is_the_same(target, models):
+    program = program_for(8, 8, 8, target=target, tile=2, chips=4, link_latency_cycles=3)
+    landings = [buffer.name for buffer in program.buffers if ".landing" in buffer.name]
+    for name in landings:
+        program = changed(program, name, depth_pages=1)
+    contents = images(program, *random_operands(program, 7))
+    expected = AmaranthEngine(program).run(contents, max_cycles=10_000)
+    assert len(landings) == 3
+    assert expected.cycles > program.schedule.cycles + 100
+    assert CompiledEngine(program, cache=models).run(contents, max_cycles=10_000) == expected
+
+
+def test_sums_of_any_width_are_mapped(models):
+    body = Max(Operand(0), Literal(-7))
+    spec = MatmulSpec(5, 6, 12, sum_bits=19, map=body)
+    program = finished(spec, chips=2, tile=3, compute_engines=3)
+    contents = images(program, *random_operands(program, 2))
+    expected = AmaranthEngine(program).run(contents, max_cycles=10_000)
+    assert CompiledEngine(program, cache=models).run(contents, max_cycles=10_000) == expected
+
+
+def test_an_engine_runs_again_with_other_operands(models):
+    program = program_for(8, 8, 32, chips=4, link_width_bits=128, link_latency_cycles=1)
+    engine = CompiledEngine(program, cache=models)
+    amaranth = AmaranthEngine(program)
+    for seed in (3, 4, 3):
+        contents = images(program, *random_operands(program, seed))
+        expected = amaranth.run(contents, max_cycles=1000)
+        assert engine.run(contents, max_cycles=1000) == expected
+
+
+def test_tensors_without_contents_are_zero(models):
+    program = program_for(8, 8, 32, chips=4, link_width_bits=128, link_latency_cycles=1)
+    engine = CompiledEngine(program, cache=models)
+    engine.run(images(program, *random_operands(program, 5)), max_cycles=1000)
+    assert engine.run({}, max_cycles=1000).memories == {"c": [0] * 16}
+
+
+def test_a_run_of_too_few_cycles_is_a_hang(models):
+    program = program_for(8, 8, 32, chips=4, link_width_bits=128, link_latency_cycles=1)
+    cycles = program.schedule.cycles
+    engine = CompiledEngine(program, cache=models)
+    assert engine.run({}, max_cycles=cycles).cycles == cycles
+    with pytest.raises(SimulationHangError) as error:
+        engine.run({}, max_cycles=cycles - 1)
+    assert str(error.value) == (
+        f"the run did not end within {cycles - 1} cycles; "
+        f"waiting: the stages that the amaranth engine names"
+    )
+    assert engine.run({}, max_cycles=cycles).cycles == cycles
+
+
+def test_progress_is_called_as_by_amaranths_engine(models):
+    program = program_for(13, 11, 29, tile=8, link_width_bits=256, link_latency_cycles=8)
+    calls: dict[type, list[int]] = {AmaranthEngine: [], CompiledEngine: []}
+    AmaranthEngine(program).run({}, max_cycles=1000, progress=calls[AmaranthEngine].append)
+    engine = CompiledEngine(program, cache=models)
+    engine.run({}, max_cycles=1000, progress=calls[CompiledEngine].append)
+    assert calls[CompiledEngine] == calls[AmaranthEngine]
+
+
+def test_simulate_takes_the_engine_by_its_name(models, monkeypatch):
+    monkeypatch.setattr("sim.compiled.cache.cache_folder", lambda: models)
+    program = program_for(8, 8, 32, chips=4, link_width_bits=128, link_latency_cycles=1)
+    a, b = random_operands(program, 6)
+    results = [simulate(program, a, b, engine=engine) for engine in ("amaranth", "compiled")]
+    for result in results:
+        assert np.array_equal(result.c, a @ b)
+    assert results[0].cycles == results[1].cycles
+    assert results[0].chips == results[1].chips
+    assert results[0].links == results[1].links
