@@ -84,12 +84,18 @@ class TimingModel:
     def solve(self) -> BeatTimes:
         """Beat times at the fixed point."""
         before = None
-        while before is None or not _equal(before, self.times.taken):
-            before = dict(self.times.taken)
+        while before is None or not _equal(before, self._moving()):
+            before = self._moving()
             for stage in self.order:
                 self._pass(stage)
         self._promise_together()
         return self.times
+
+    def _moving(self) -> dict[tuple[str, str], Cycles]:
+        """All times that a pass takes over from the pass before."""
+        taken = {("taken", name): cycles for name, cycles in self.times.taken.items()}
+        written = {("written", name): cycles for name, cycles in self.times.written.items()}
+        return taken | written | self.operations
 
     def _promise_together(self) -> None:
         """A round of a barrier sets a slot aside in every landing buffer of its group at once."""
@@ -271,5 +277,5 @@ def _spaced(cycles: Cycles, gap: int) -> Cycles:
     return np.maximum.accumulate(cycles - steps) + steps
 
 
-def _equal(one: dict[str, Cycles], other: dict[str, Cycles]) -> bool:
+def _equal(one: dict[tuple[str, str], Cycles], other: dict[tuple[str, str], Cycles]) -> bool:
     return one.keys() == other.keys() and all(np.array_equal(one[k], other[k]) for k in one)

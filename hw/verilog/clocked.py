@@ -5,7 +5,17 @@ from dataclasses import dataclass
 from textwrap import wrap
 
 from hw.verilog.decision import Reader, are_exclusive, condition
-from hw.verilog.expression import LINE_WIDTH, ONE, Expression, Number, both, broken, flat, inverse
+from hw.verilog.expression import (
+    LINE_WIDTH,
+    ONE,
+    ZERO,
+    Expression,
+    Number,
+    both,
+    broken,
+    flat,
+    inverse,
+)
 from hw.verilog.rtlil import Assign, Case, Statement, Switch
 from hw.verilog.signals import Slice, width_of
 
@@ -56,7 +66,7 @@ def register_steps(
         case Switch(_, (case,)) if others and _sets_all(case.body, width):
             reset = (condition(last.subject, case, read), _steps(case.body, read, written))
             rest = _steps(others, read, written)
-            return (_chain([reset, (ONE, rest)] if rest else [reset]),)
+            return _chain([reset, (ONE, rest)] if rest else [reset])
     return _steps(body, read, written)
 
 
@@ -96,11 +106,7 @@ def _switched(switch: Switch, read: Reader, written: Writer) -> Iterator[Step]:
     if exclusive and len(switch.subject) == 1 and len(branches) > 1:
         yield _selected(switch, branches, read)
         return
-    chain = [(condition(switch.subject, case, read), inner) for case, inner in branches]
-    if chain[0][0] == ONE:
-        yield from chain[0][1]
-    else:
-        yield _chain(chain)
+    yield from _chain([(condition(switch.subject, c, read), inner) for c, inner in branches])
 
 
 def _selected(
@@ -116,16 +122,25 @@ def _selected(
     )
 
 
-def _chain(branches: list[tuple[Expression, tuple[Step, ...]]]) -> If:
-    """A chain of branches, with those of a chain that is all of an only or last branch."""
+def _chain(branches: list[tuple[Expression, tuple[Step, ...]]]) -> tuple[Step, ...]:
+    """A chain of branches as short as it can be; those of a chain inside of it stand in it."""
+    branches = [branch for branch in branches if branch[0] != ZERO]
+    certain = next((i for i, (asked, _) in enumerate(branches) if asked == ONE), len(branches))
+    branches = branches[: certain + 1]
     match branches:
+        case []:
+            return ()
+        case [(asked, inner)] if asked == ONE:
+            return inner
         case [(first, (If(((second, inner),)),))]:
-            return If(((both(first, second), inner),))
+            return (If(((both(first, second), inner),)),)
         case [*others, (asked, (If(inner),))] if asked == ONE:
-            return If((*others, *inner))
+            return (If((*others, *inner)),)
+        case [*others, (asked, ())]:
+            return _chain(others)
         case [*others, (no, ()), (asked, inner)]:
             return _chain([*others, (both(inverse(no), asked), inner)])
-    return If(tuple(branches))
+    return (If(tuple(branches)),)
 
 
 def block(edge: str, body: tuple[Step, ...], indent: str) -> Iterator[str]:

@@ -53,6 +53,11 @@ def identifier(name: str) -> str:
     return name if SIMPLE_NAME.fullmatch(name) else f"\\{name} "
 
 
+def only_word(memory: str) -> str:
+    """The name of the register that a memory of one word is."""
+    return identifier(f"{memory}[0]")
+
+
 def unused(name: str, taken: Iterable[str]) -> str:
     """The name, or one like it that is not taken."""
     return unused(f"{name}_", taken) if name in taken else name
@@ -148,9 +153,11 @@ class Definitions:
 
     def word(self, cell: Cell) -> Name:
         """The word of a memory that a port of it reads or writes."""
-        address = flat(self.read(cell.ports["ADDR"])) if cell.ports["ADDR"] else "0"
         memory = str(cell.parameters["MEMID"])
-        return Name(f"{identifier(memory)}[{address}]", self.module.memories[memory][0])
+        width, size = self.module.memories[memory]
+        if size == 1:
+            return Name(only_word(memory), width)
+        return Name(f"{identifier(memory)}[{flat(self.read(cell.ports['ADDR']))}]", width)
 
     def _whole(self, wire: str) -> Expression:
         """A wire by its name, or what drives it if that is short and stands nowhere else."""

@@ -4,7 +4,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from hw.verilog.clocked import If, Set, Step, block, register_steps
-from hw.verilog.definitions import Definitions, declared_range, identifier, unused, whole_wire
+from hw.verilog.definitions import (
+    Definitions,
+    declared_range,
+    identifier,
+    only_word,
+    unused,
+    whole_wire,
+)
 from hw.verilog.expression import ONE, Expression, Number, broken, flat
 from hw.verilog.rtlil import Cell, Module
 from hw.verilog.signals import Slice, part
@@ -70,7 +77,10 @@ class _ModuleText:
             if not wire.direction and (kind == "reg" or name in driven):
                 yield f"  {kind} {declared_range(wire.width)}{self.names[name]};"
         for name, (width, size) in self.module.memories.items():
-            yield f"  reg {declared_range(width)}{identifier(name)} [0:{size - 1}];"
+            if size == 1:
+                yield f"  reg {declared_range(width)}{only_word(name)};"
+            else:
+                yield f"  reg {declared_range(width)}{identifier(name)} [0:{size - 1}];"
 
     def _outputs(self) -> Iterator[str]:
         """What drives the outputs that are neither registers nor driven by an instance."""

@@ -27,13 +27,12 @@ def _line(page: Path, position: int) -> int:
     return page.read_text()[:position].count("\n") + 1
 
 
-def commands() -> list[tuple[str, str, str]]:
-    """Place, command and printed output of every command of the console blocks."""
+def sessions() -> list[tuple[str, list[tuple[str, str]]]]:
+    """Place of every console block, and its commands in order with what they print."""
     found = []
     for place, text in blocks("console"):
-        for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
-            command, _, output = part.partition("\n")
-            found.append((place, command, output))
+        parts = re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]
+        found.append((place, [part.partition("\n")[::2] for part in parts]))
     return found
 
 
@@ -42,18 +41,19 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
 
-@pytest.mark.parametrize(("place", "command", "output"), commands())
-def test_command_prints_what_the_page_says(place, command, output):
-    ran = subprocess.run(
-        ["bash", "-c", command],
-        cwd=ROOT,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=300,
-    )
-    assert ran.stdout == output
+@pytest.mark.parametrize(("place", "session"), sessions())
+def test_commands_print_what_the_page_says(place, session):
+    for command, output in session:
+        ran = subprocess.run(
+            ["bash", "-c", command],
+            cwd=ROOT,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=300,
+        )
+        assert ran.stdout == output, command
 
 
 @pytest.mark.parametrize(("place", "code"), blocks("python"))
@@ -68,4 +68,4 @@ def test_shell_blocks_are_what_continuous_integration_runs(place, text):
 
 
 def test_pages_have_commands():
-    assert len(commands()) >= 5
+    assert sum(len(session) for _, session in sessions()) >= 5
