@@ -99,3 +99,20 @@ def elaborate(program: Program) -> System:
     """
     require(program)
     return System(program)
+
+
+def settling_cycles(program: Program) -> int:
+    """Cycles after a reset or a run until each sender knows of every free page slot.
+
+    A run that starts then takes the cycles that its schedule says; one that starts earlier may have
+    to wait for slots that are still on their way.
+    """
+    return max(
+        (
+            (program.buffer_by_name[landing].depth_pages or 0) + link.latency_cycles + 1
+            for edge in program.edges
+            for link in (program.link_by_name[name] for name in edge.route or ())
+            for landing in program.stage_by_name[edge.destination].outs
+        ),
+        default=0,
+    )

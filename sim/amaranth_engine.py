@@ -9,9 +9,9 @@ from typing import Any
 from amaranth.sim import Simulator
 
 from compiler.ir.program import Program
-from hw.chip import PAGE_GRANULAR, Chip, sender_port
+from hw.chip import Chip, sender_port
 from hw.names import local_name
-from hw.system import System
+from hw.system import System, settling_cycles
 from sim.errors import SimulationHangError
 from sim.hang import waiting_stages
 from sim.result import ChipActivity, LinkActivity
@@ -168,17 +168,3 @@ class AmaranthEngine:
 
 def _active_counters(chip: Chip) -> list:
     return [chip.activity.count(f"{local_name(stage.name)}_active") for stage in chip.products]
-
-
-def settling_cycles(program: Program) -> int:
-    """Cycles after reset until every page slot has been offered across semaphore links."""
-    return max(
-        (
-            (program.buffer_by_name[landing].depth_pages or 0) + link.latency_cycles + 1
-            for edge in program.edges
-            if isinstance(edge.handoff, PAGE_GRANULAR)
-            for link in (program.link_by_name[name] for name in edge.route or ())
-            for landing in program.stage_by_name[edge.destination].outs
-        ),
-        default=0,
-    )

@@ -103,6 +103,7 @@ class Definitions:
         self.operators = {whole_wire(c.ports["Y"]): c for c in module.cells if "Y" in c.ports}
         self.names = self._named(outputs)
         self.lines: list[str] = []
+        self._taken = {*self.names.values(), *module.memories}
         self._defined: set[str] = set()
         self._expressions: dict[str, Expression] = {}
 
@@ -157,7 +158,10 @@ class Definitions:
         width, size = self.module.memories[memory]
         if size == 1:
             return Name(only_word(memory), width)
-        return Name(f"{identifier(memory)}[{flat(self.read(cell.ports['ADDR']))}]", width)
+        address = self.read(cell.ports["ADDR"])
+        if not isinstance(address, Name | Number):  # simulators differ in how wide they make it
+            address = self._named_as(f"{memory}_address", address)
+        return Name(f"{identifier(memory)}[{flat(address)}]", width)
 
     def _whole(self, wire: str) -> Expression:
         """A wire by its name, or what drives it if that is short and stands nowhere else."""
@@ -181,6 +185,13 @@ class Definitions:
             expression = self.expression(wire)
             self._defined.add(wire)
             self._define_as(self.names[wire], expression)
+
+    def _named_as(self, wanted: str, expression: Expression) -> Name:
+        """An expression under a name of its own, that wanted or one like it."""
+        name = unused(wanted, self._taken)
+        self._taken.add(name)
+        self._define_as(name, expression)
+        return Name(name, expression.width)
 
     def _define_as(self, name: str, expression: Expression) -> None:
         begin = f"  wire {declared_range(expression.width)}{name} = "
@@ -223,9 +234,7 @@ class Definitions:
         words = resized(cell.ports["A"], bits, signed=bool(cell.parameters["A_SIGNED"]))
         value = self.read(words)
         if not isinstance(value, Name) or not SIMPLE_NAME.fullmatch(value.text):
-            name = unused(f"{name}_words", self.names.values())
-            self._define_as(name, value)
-            value = Name(name, bits)
+            value = self._named_as(f"{name}_words", value)
         start = self._scaled(index, stride, (bits - 1).bit_length())
         return Name(f"{value.text}[{flat(start)} +: {width}]", width)
 

@@ -133,8 +133,9 @@ class _Reader:
                 case ["process", _]:
                     body = self._statements()
                     self.next()
-                    assert isinstance(body[0], Assign)
-                    self.module.processes[body[0].target.wire] = body
+                    match body:
+                        case (Assign(target, _), *_):
+                            self.module.processes[target.wire] = body
                 case ["connect", name, *value]:
                     self.module.aliases[_plain(name)] = self._signal(value)
                 case ["end"]:
@@ -164,6 +165,8 @@ class _Reader:
         statements: list[Statement] = []
         while self.lines[self.at][0] in ("assign", "switch"):
             match self.next():
+                case ["assign", "{", "}", *_]:
+                    pass  # nothing is assigned to nothing
                 case ["assign", *both]:
                     end = 2 if len(both) > 1 and both[1].startswith("[") else 1
                     (target,) = self._signal(both[:end])

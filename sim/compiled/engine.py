@@ -9,7 +9,8 @@ import numpy as np
 from compiler.ir.program import Program
 from compiler.ir.stage import Store
 from hw.names import local_name
-from sim.amaranth_engine import TIMELINE_SPANS, EngineRun, Progress, settling_cycles
+from hw.system import settling_cycles
+from sim.amaranth_engine import TIMELINE_SPANS, EngineRun, Progress
 from sim.compiled.build import build
 from sim.compiled.cache import ModelCache
 from sim.compiled.library import DriverLibrary, ModelLibrary
@@ -147,8 +148,7 @@ def _active_cycles(chip: CompiledChip) -> int:
 
 
 def _chip_activity(chip: CompiledChip, counts: np.ndarray, span: int, cycles: int) -> ChipActivity:
-    """Activity of a chip whose active cycles were counted at the start of each span, and at the
-    end."""
+    """Activity of a chip, from its active cycles before each span of the run and after the last."""
     lengths = np.full(len(counts) - 1, span)
     lengths[-1] = (cycles - 1) % span + 1
     return ChipActivity(

@@ -8,6 +8,7 @@ from compiler.ir.tensor import Tensor
 from hw.chip import constants
 from hw.names import local_name, module_name
 from hw.register_map import RegisterMap, Window
+from hw.system import settling_cycles
 from hw.verilog.convert import Port
 from hw.verilog.design import Design, Module
 
@@ -66,19 +67,6 @@ def manifest(design: Design, *, chips: tuple[int, ...], with_top: bool) -> dict[
         "settling_cycles": settling_cycles(program),
         "expected_cycles": program.schedule.cycles,
     }
-
-
-def settling_cycles(program: Program) -> int:
-    """Cycles after reset until every page slot has been offered across semaphore links."""
-    return max(
-        (
-            (program.buffer_by_name[landing].depth_pages or 0) + link.latency_cycles + 1
-            for edge in program.edges
-            for link in (program.link_by_name[name] for name in edge.route or ())
-            for landing in program.stage_by_name[edge.destination].outs
-        ),
-        default=0,
-    )
 
 
 def registers(register_map: RegisterMap) -> dict[str, Any]:
