@@ -23,7 +23,8 @@ class Uses:
     ----------
     next_values : dict
         Wires that a process drives and that nothing reads but one register, with the wire of that
-        register: the process becomes the clocked block of the register.
+        register: the process becomes the clocked block of the register. Not if the process sets
+        parts of it: Yosys 0.70 loses a part that is set behind a condition that sets the whole.
     """
 
     def __init__(self, module: Module, outputs: dict[str, set[str]]):
@@ -77,8 +78,9 @@ class Uses:
         }
         return {
             wire: next(iter(wires_of(registers[wire].ports["Q"])))
-            for wire in self.module.processes
+            for wire, body in self.module.processes.items()
             if wire in registers
             and self.once_as_a_whole(wire)
             and len(registers[wire].ports["D"]) == 1
+            and len(segments(body, self.module.wires[wire].width)) == 1
         }

@@ -19,7 +19,7 @@ from compiler.ir.certificate import Obligation
 from compiler.ir.edge import Edge, Fifo, Semaphore, Token
 from compiler.ir.program import Program, WorkPlan
 from compiler.ir.stage import Engine, EngineKind, Fold, Load, MatmulTiles, Recv, Site
-from compiler.passes.shard import ShardPlan
+from compiler.passes.shard import ShardPlan, replicate
 from compiler.pipeline import compile, run_passes, shard
 from compiler.serialize import from_json, to_json
 from compiler.targets import get
@@ -98,6 +98,20 @@ def test_the_orders_of_several_folds_are_chosen_one_by_one():
     kinds = {name: program.stage_by_name[name].kind for name in (*bodies, "c2.fold", "c6.fold")}
     rest = dict.fromkeys(("c2.fold", "c6.fold"), Fold(left_fold(2)))
     assert kinds == {name: Fold(body) for name, body in bodies.items()} | rest
+    assert_exact(program)
+
+
+@pytest.mark.parametrize("width", [1, 8, 64])
+@pytest.mark.parametrize("kind", ["Token", "Barrier"])
+def test_deep_brackets_are_timed_until_nothing_moves(kind, width):
+    """Room in a fold is passed back from operation to operation, one of them in each round."""
+    target = get("token-mesh", handoffs=("ValidReady", kind), tile=4, link_width_bits=width)
+    inner = Add(Operand(5), Add(Operand(6), Operand(7)))
+    body = Add(Add(left_fold(2), Add(Operand(2), Operand(3))), Add(Operand(4), inner))
+    whole = compile(MatmulSpec(1, 12, 32, sum_bits=22), target)
+    program = replicate(whole, ShardPlan(8, "star"), target)
+    program = run_passes(changed(program, "c0.fold", kind=Fold(body)), target)
+    assert check(program).holds
     assert_exact(program)
 
 

@@ -128,8 +128,8 @@ class RandomLogic(wiring.Component):
                 lambda: x[-1].replicate(2),
                 lambda: x[len(x) // 2 :],
                 lambda: x[: len(x) // 2 + 1],
-                lambda: x.as_unsigned().word_select(few, rng.randint(1, 3)),
-                lambda: x.as_unsigned().bit_select(few, rng.randint(1, 3)),
+                lambda: Cat(x).word_select(few, rng.randint(1, 3)),
+                lambda: Cat(x).bit_select(few, rng.randint(1, 3)),
                 lambda: Array([x, y, z])[few],
             )
         )()
