@@ -28,6 +28,8 @@ format: $(VENV)/.installed-dev
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/simulation_speed.py
 	$(BIN)/python benchmarks/compile_speed.py
+	$(BIN)/python benchmarks/engine_speed.py
+	$(BIN)/python benchmarks/verilog_size.py
 
 clean:
 	rm -rf $(VENV) build

@@ -25,7 +25,7 @@ Writer = Callable[[Slice], str]
 
 @dataclass(frozen=True)
 class Set:
-    """Gives a value to a register, or to some bits of it."""
+    """Gives a value to a register, or to a word of a memory."""
 
     target: str
     value: Expression
@@ -49,47 +49,40 @@ class Select:
 Step = Set | If | Select
 
 
-def register_steps(
-    body: tuple[Statement, ...], width: int, read: Reader, written: Writer
-) -> tuple[Step, ...]:
-    """What a process does to a register of some width, which keeps what is not assigned.
+def register_steps(body: tuple[Statement, ...], read: Reader, written: Writer) -> tuple[Step, ...]:
+    """What a process that sets a whole register does to it; the register keeps its value otherwise.
 
-    A last statement that sets the whole register, as a reset does, goes first, and the others
+    A last statement that sets it under one condition, as a reset does, goes first, and the others
     happen without it.
     """
-    if _keeps(body[0], width, read, written):
+    if _keeps(body[0], read, written):
         body = body[1:]
     if not body:
         return ()
     *others, last = body
     match last:
-        case Switch(_, (case,)) if others and _sets_all(case.body, width):
-            reset = (condition(last.subject, case, read), _steps(case.body, read, written))
+        case Switch(subject, (Case(_, (Assign(),)) as case,)) if others:
+            reset = (condition(subject, case, read), _steps(case.body, read, written))
             rest = _steps(others, read, written)
             return _chain([reset, (ONE, rest)] if rest else [reset])
     return _steps(body, read, written)
 
 
-def _keeps(first: Statement, width: int, read: Reader, written: Writer) -> bool:
+def _keeps(first: Statement, read: Reader, written: Writer) -> bool:
     """Whether the statement that all others override gives a register the value that it has."""
-    return (
-        isinstance(first, Assign)
-        and first.target.width == width
-        and flat(read(first.value)) == written(first.target)
-    )
-
-
-def _sets_all(body: tuple[Statement, ...], width: int) -> bool:
-    return len(body) == 1 and isinstance(body[0], Assign) and body[0].target.width == width
+    return isinstance(first, Assign) and flat(read(first.value)) == written(first.target)
 
 
 def _steps(body: Iterable[Statement], read: Reader, written: Writer) -> tuple[Step, ...]:
+    """What statements do that each set the whole register: the last one overrides all before it."""
     steps: list[Step] = []
     for statement in body:
         if isinstance(statement, Assign):
-            steps.append(Set(written(statement.target), read(statement.value)))
+            done = [Set(written(statement.target), read(statement.value))]
         else:
-            steps += _switched(statement, read, written)
+            done = _switched(statement, read, written)
+        for step in done:
+            steps = [step] if isinstance(step, Set) else [*steps, step]
     return tuple(steps)
 
 

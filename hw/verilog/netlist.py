@@ -143,15 +143,21 @@ def _superfluous(module: Module) -> dict[str, Signal]:
 def _folded(cell: Cell) -> Signal | None:
     """What an operator is equal to, if that is a constant or one of its operands."""
     match cell.kind, cell.ports.get("A"), cell.ports.get("B"):
-        case "$eq" | "$ne", (() | (Bits(),)) as left, (() | (Bits(),)) as right:
-            values = [piece.value for piece in (*left, *right) if isinstance(piece, Bits)]
-            equal = len({*values, *([0] if len(values) < 2 else [])}) <= 1
-            return (Bits(int(equal == (cell.kind == "$eq")), 1),)
+        case "$eq" | "$ne", _, _:
+            both = [_compared(cell, port) for port in ("A", "B")]
+            if not any(wires_of(side) for side in both):
+                return (Bits(int((both[0] == both[1]) == (cell.kind == "$eq")), 1),)
         case ("$and", other, (Bits(1, 1),)) | ("$and", (Bits(1, 1),), other):
             return other
         case ("$or", other, (Bits(0, 1),)) | ("$or", (Bits(0, 1),), other):
             return other
     return None
+
+
+def _compared(cell: Cell, port: str) -> Signal:
+    """An operand of a comparison, as wide as the wider one."""
+    width = max(width_of(cell.ports["A"]), width_of(cell.ports["B"]))
+    return resized(cell.ports[port], width, signed=bool(cell.parameters[f"{port}_SIGNED"]))
 
 
 def _alive(module: Module, demand: Demand, *, top: bool) -> Module:
@@ -238,7 +244,7 @@ def _exact(module: Module) -> Module:
             width = min(output.width, module.wires[output.wire].width)
             ports["Y"] = (Slice(output.wire, 0, width),)
         elif cell.kind in COMPARISONS:
-            width = max(width_of(ports["A"]), width_of(ports["B"]))
+            return replace(cell, ports=ports | {port: _compared(cell, port) for port in ("A", "B")})
         else:
             return cell
         for name in {"A", "B"} & ports.keys():

@@ -118,7 +118,6 @@ class _ModuleText:
             case (Slice(next_value, _, _),) if next_value in self.wires.uses.next_values:
                 steps = register_steps(
                     self.module.processes[next_value],
-                    width,
                     self.wires.read,
                     lambda target: self.wires.selected(replace(target, wire=wire)),
                 )

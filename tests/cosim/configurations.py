@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from inspect import signature
 
 import numpy as np
 
@@ -112,11 +111,7 @@ Engine = Callable[[Program, np.ndarray, np.ndarray], RunResult]
 
 ENGINES: dict[str, Engine] = {
     "amaranth": simulate,
-    **(
-        {"compiled": lambda program, a, b: simulate(program, a, b, engine="compiled")}
-        if "engine" in signature(simulate).parameters
-        else {}
-    ),
+    "compiled": lambda program, a, b: simulate(program, a, b, engine="compiled"),
     "icarus": lambda program, a, b: cosimulate(program, a, b, simulator="icarus"),
     "verilator": lambda program, a, b: cosimulate(program, a, b, simulator="verilator"),
 }

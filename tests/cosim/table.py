@@ -7,20 +7,16 @@ import sys
 
 import numpy as np
 
-from sim.cosim.runner import SIMULATORS, check_tools
-from sim.errors import ToolMissingError
 from tests.cosim.configurations import CONFIGURATIONS, ENGINES
+from tests.cosim.tools import missing
 
 
 def available(engine: str) -> bool:
     """Whether an engine can run here; says why not otherwise."""
-    try:
-        if engine in SIMULATORS:
-            check_tools(engine)
-    except ToolMissingError as error:
-        print(f"{engine}: {error}", file=sys.stderr)
-        return False
-    return True
+    reason = missing(engine)
+    if reason:
+        print(f"{engine}: {reason}", file=sys.stderr)
+    return reason is None
 
 
 def main() -> int:

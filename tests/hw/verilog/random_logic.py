@@ -108,7 +108,7 @@ class RandomLogic(wiring.Component):
                 lambda: x + y,
                 lambda: x - y,
                 lambda: x[:3] * y[:3],
-                lambda: x[:3].as_signed() * y[:3].as_signed(),
+                lambda: Cat(x, y)[:3].as_signed() * Cat(y, z)[:3].as_signed(),
                 lambda: x & y,
                 lambda: x | y,
                 lambda: x ^ y,
