@@ -7,7 +7,7 @@ from amaranth.hdl import Assert, Const, Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from compiler.ir.edge import Barrier, Edge, Semaphore
+from compiler.ir.edge import Edge
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
 from compiler.ir.tensor import Tensor, TensorRole
@@ -15,8 +15,17 @@ from hw.activity import ActivityCounters
 from hw.axi_lite import AxiLiteSignature
 from hw.fold_unit import FoldUnit
 from hw.host_port import HostPort
-from hw.interfaces import CreditLinkSignature, SemaphoreLinkSignature, beat_layout, element_shape
+from hw.interfaces import beat_layout, element_shape
 from hw.link import LinkReceiver, LinkTransmitter
+from hw.link_ports import (
+    PAGE_GRANULAR,
+    credits_port,
+    deepest_landing,
+    landing_pages,
+    link_signature,
+    receiver_port,
+    sender_port,
+)
 from hw.load_unit import LoadUnit
 from hw.names import local_name
 from hw.page_fifo import PageFifo
@@ -26,9 +35,6 @@ from hw.semaphore_link import SemaphoreReceiver, SemaphoreTransmitter
 from hw.store_unit import StoreUnit
 from hw.tensor_memory import OperandMemory, ResultMemory
 from hw.tile_unit import TileUnit
-
-PAGE_GRANULAR = (Semaphore, Barrier)
-"""Hand-offs whose pages cross by ready and valid, store and forward."""
 
 
 class Chip(wiring.Component):
@@ -339,52 +345,6 @@ class Chip(wiring.Component):
         """Buffers whose writers do not wait: what comes without room is lost, which is a fault."""
         kinds = (MatmulTiles, Recv)
         return {out for s in self.stages if isinstance(s.kind, kinds) for out in s.outs}
-
-
-def sender_port(edge: Edge) -> str:
-    """Name of the sending chip's port of an edge between chips."""
-    return f"{local_name(edge.buffer)}_link"
-
-
-def receiver_port(edge: Edge) -> str:
-    """Name of the receiving chip's port of an edge between chips."""
-    return f"{local_name(edge.destination)}_link"
-
-
-def credits_port(edge: Edge) -> str:
-    """Name of the sending chip's port that tells the depth of an edge's landing buffer."""
-    return f"{sender_port(edge)}_credits"
-
-
-def landing_pages(program: Program, edge: Edge) -> int:
-    """Depth of the landing buffer of an edge between chips, in pages."""
-    (landing,) = program.stage_by_name[edge.destination].outs
-    return program.buffer_by_name[landing].depth_pages or 0
-
-
-def deepest_landing(program: Program) -> int:
-    """Depth of the deepest landing buffer of a program, in pages."""
-    return max(landing_pages(program, edge) for edge in program.edges if program.crosses(edge))
-
-
-def constants(program: Program, chip: int) -> dict[str, int]:
-    """Values of the input ports of a chip with a host port that do not change."""
-    values = {"coordinate": chip}
-    for edge in program.edges:
-        site = program.stage_by_name[edge.source].site
-        leaves = site is not None and site.chip == chip and program.crosses(edge)
-        if leaves and not isinstance(edge.handoff, PAGE_GRANULAR):
-            values[credits_port(edge)] = landing_pages(program, edge)
-    return values
-
-
-def link_signature(program: Program, edge: Edge) -> CreditLinkSignature | SemaphoreLinkSignature:
-    """Signature of the link that carries an edge, seen from the sending chip."""
-    assert edge.route, f"edge {edge.name!r} has no route"
-    width_bits = program.link_by_name[edge.route[0]].width_bits
-    if isinstance(edge.handoff, PAGE_GRANULAR):
-        return SemaphoreLinkSignature(width_bits)
-    return CreditLinkSignature(width_bits)
 
 
 def _memory_beat(tensor: Tensor) -> data.ArrayLayout:

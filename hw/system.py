@@ -11,8 +11,9 @@ from compiler.check import require
 from compiler.ir.edge import Barrier, Edge
 from compiler.ir.program import Program
 from hw.barrier import BarrierNetwork
-from hw.chip import Chip, constants, link_signature, receiver_port, sender_port
+from hw.chip import Chip
 from hw.link_channel import LinkChannel
+from hw.link_ports import constants, link_signature, receiver_port, sender_port
 from hw.names import module_name
 
 

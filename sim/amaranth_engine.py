@@ -9,7 +9,8 @@ from typing import Any
 from amaranth.sim import Simulator
 
 from compiler.ir.program import Program
-from hw.chip import Chip, sender_port
+from hw.chip import Chip
+from hw.link_ports import sender_port
 from hw.names import local_name
 from hw.system import System, settling_cycles
 from sim.errors import SimulationHangError

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from compiler.ir.edge import Edge
 from compiler.ir.stage import Fold, Map, MatmulTiles, Recv, Stage, Store
-from hw.chip import Chip, sender_port
+from hw.chip import Chip
+from hw.link_ports import sender_port
 from hw.names import local_name
 from hw.system import System
 

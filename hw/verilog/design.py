@@ -8,9 +8,10 @@ from amaranth.lib import wiring
 from compiler.ir.edge import Barrier, Edge, Link
 from compiler.ir.program import Program
 from hw.barrier import BarrierNetwork
-from hw.chip import Chip, constants, link_signature, receiver_port, sender_port
+from hw.chip import Chip
 from hw.distinct import distinct_chips
 from hw.link_channel import LinkChannel
+from hw.link_ports import constants, link_signature, receiver_port, sender_port
 from hw.names import module_name
 from hw.register_map import RegisterMap
 from hw.verilog.convert import Port, component_ports, to_verilog

@@ -93,7 +93,9 @@ def _with_selections(module: Module) -> Module:
             return cell
         index, stride = cell.ports["B"], 1
         match index:
-            case (Slice(product, 0, _),) if product in scaled:
+            case (Slice(product, 0, width),) if (
+                product in scaled and width == module.wires[product].width
+            ):
                 index, stride = scaled[product]
         return Cell(
             "$select",
@@ -156,7 +158,7 @@ def _folded(cell: Cell) -> Signal | None:
 
 def _compared(cell: Cell, port: str) -> Signal:
     """An operand of a comparison, as wide as the wider one."""
-    width = max(width_of(cell.ports["A"]), width_of(cell.ports["B"]))
+    width = max(1, width_of(cell.ports["A"]), width_of(cell.ports["B"]))
     return resized(cell.ports[port], width, signed=bool(cell.parameters[f"{port}_SIGNED"]))
 
 

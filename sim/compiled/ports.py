@@ -7,7 +7,7 @@ from compiler.ir.edge import Edge
 from compiler.ir.program import Program
 from compiler.ir.stage import MatmulTiles, Stage
 from compiler.ir.tensor import Tensor
-from hw.chip import PAGE_GRANULAR, receiver_port, sender_port
+from hw.link_ports import PAGE_GRANULAR, receiver_port, sender_port
 from hw.names import local_name
 
 CHUNK_BITS = 32

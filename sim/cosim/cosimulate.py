@@ -13,7 +13,7 @@ from compiler.ir.dtype import integer
 from compiler.ir.program import Program
 from compiler.ir.stage import MatmulTiles, Stage
 from compiler.ir.tensor import Tensor, TensorRole
-from hw.chip import sender_port
+from hw.link_ports import sender_port
 from hw.names import local_name
 from hw.register_map import ELEMENT_BITS
 from sim import reference

@@ -5,7 +5,7 @@ from typing import Any
 
 from compiler.ir.program import Program
 from compiler.ir.tensor import Tensor
-from hw.chip import constants
+from hw.link_ports import constants
 from hw.names import local_name, module_name
 from hw.register_map import RegisterMap, Window
 from hw.system import settling_cycles

@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from textwrap import shorten
 
 from hw.verilog.convert import to_verilog
 from sim.cosim.runner import run_bench
@@ -19,6 +20,7 @@ from tests.cosim.packages import package, run_package
 SYSTEM = Configuration(8, 8, 32, 4, 4, width=40, latency=3)
 """Two blocks of the contraction on each chip, four pages over each link, four flits a beat."""
 TIMEOUT_SECONDS = 60
+UNIT_TEST = "does_as_its_body_asks"
 
 
 @dataclass(frozen=True)
@@ -272,6 +274,13 @@ def _run_unit(mutant: Mutant, unit: str, folder: Path) -> None:
     )
 
 
+def _shown(failures: tuple[str, ...]) -> str:
+    if not failures:
+        return "NOTHING"
+    first = shorten(failures[0].removeprefix(f"{UNIT_TEST}/").replace("|", "/"), 100)
+    return first + (f" (and {len(failures) - 1} more)" if len(failures) > 1 else "")
+
+
 def main() -> int:
     """Print the table; return how many mutants live."""
     print("| fault in the emitted Verilog | bench | killed by |")
@@ -282,9 +291,7 @@ def main() -> int:
             failures = run_mutant(mutant, Path(folder))
         alive += not failures
         bench = mutant.bench if isinstance(mutant.bench, str) else "system"
-        killed = failures[0].replace("|", "/")[:110] if failures else "NOTHING"
-        more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
-        print(f"| {mutant.what} | {bench} | {killed}{more} |", flush=True)
+        print(f"| {mutant.what} | {bench} | {_shown(failures)} |", flush=True)
     print(f"\n{len(MUTANTS) - alive} of {len(MUTANTS)} mutants are killed")
     return alive
 

@@ -23,6 +23,7 @@ class RandomLogic(wiring.Component):
         super().__init__(
             {f"i{index}": In(self._shape()) for index in range(INPUTS)}
             | {f"o{index}": Out(self._shape()) for index in range(OUTPUTS)}
+            | {"read_address": In(2), "write_address": In(2)}
         )
 
     def _shape(self) -> Shape:
@@ -40,7 +41,8 @@ class RandomLogic(wiring.Component):
         m.submodules.words = words = Memory(shape=4, depth=4, init=[])
         read = words.read_port(domain=rng.choice(("comb", "sync")))
         write = words.write_port(granularity=2)
-        m.d.comb += read.addr.eq(self._expression(known, 1))
+        m.d.comb += read.addr.eq(self._expression(known, 1) ^ self.read_address)
+        m.d.comb += write.addr.eq(self._expression(known, 1) ^ self.write_address)
         known.append(read.data)
         for index in range(8):
             wire = Signal(self._shape(), name=f"w{index}")
@@ -51,7 +53,7 @@ class RandomLogic(wiring.Component):
             known.append(wire)
         for register in registers:
             self._decide(m, m.d.sync, register, known, 3)
-        for port, depth in ((write.addr, 1), (write.data, 2), (write.en, 2)):
+        for port, depth in ((write.data, 2), (write.en, 2)):
             m.d.comb += port.eq(self._expression(known, depth))
         for index in range(OUTPUTS):
             m.d.comb += getattr(self, f"o{index}").eq(self._expression(known, 3))
