@@ -214,8 +214,6 @@ class Definitions:
         return self._operation(cell)
 
     def _operation(self, cell: Cell) -> Expression:
-        if cell.kind not in OPERATORS:
-            raise ValueError(f"Cell must be one of {sorted(OPERATORS)}, not {cell.kind!r}")
         operator = OPERATORS[cell.kind]
         operands = [self.read(cell.ports[port]) for port in ("A", "B") if port in cell.ports]
         if cell.kind.startswith("$reduce"):

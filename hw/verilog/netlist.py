@@ -8,8 +8,10 @@ from hw.verilog.rtlil import Assign, Case, Cell, Module, Statement, Switch
 from hw.verilog.signals import Bits, Signal, Slice, join, part, resized, width_of, wires_of
 
 COMPARISONS = frozenset({"$eq", "$ne", "$lt", "$le", "$gt", "$ge"})
+REDUCTIONS = frozenset({"$reduce_bool", "$reduce_or", "$reduce_and", "$reduce_xor"})
 IGNORED = frozenset({"$check", "$print", "$meminit_v2"})
 """Cells for simulation: assertions, and contents of memories, which start undefined."""
+KNOWN = LOW_BITS | COMPARISONS | REDUCTIONS | IGNORED | {"$shift", "$dff", "$memrd_v2", "$memwr_v2"}
 
 
 def trimmed(modules: list[Module]) -> list[Module]:
@@ -24,13 +26,29 @@ def trimmed(modules: list[Module]) -> list[Module]:
     ----------
     modules : list of :class:`Module`
         The outermost module and those inside of it, each instantiated once.
+
+    Raises
+    ------
+    :exc:`ValueError`
+        If a cell is of no known kind, or has options that are not provided for.
     """
+    for cell in (cell for module in modules for cell in module.cells):
+        _check(cell, {module.name for module in modules})
     modules = [_simplified(_with_selections(_without_aliases(module))) for module in modules]
     demand = Demand(modules)
     alive = {module.name: _alive(module, demand, top=module is modules[0]) for module in modules}
     for name in [name for name, module in alive.items() if _is_empty(module)]:
         del alive[name]
     return [_exact(_joined(module, alive)) for module in alive.values()]
+
+
+def _check(cell: Cell, modules: set[str]) -> None:
+    if cell.kind not in KNOWN | modules:
+        raise ValueError(f"Cell must be of a known kind, not {cell.kind!r}")
+    if not cell.parameters.get("CLK_POLARITY", 1):
+        raise ValueError(f"Cell {cell.name!r} must be clocked by a rising edge")
+    if cell.parameters.get("TRANSPARENCY_MASK"):
+        raise ValueError(f"Read port {cell.name!r} must show a word as it was before a write")
 
 
 def _without_aliases(module: Module) -> Module:

@@ -53,8 +53,9 @@ class RandomLogic(wiring.Component):
             known.append(wire)
         for register in registers:
             self._decide(m, m.d.sync, register, known, 3)
-        for port, depth in ((write.data, 2), (write.en, 2)):
-            m.d.comb += port.eq(self._expression(known, depth))
+        data = self._expression(known, 2) ^ Cat(self.write_address, self.read_address)
+        m.d.comb += write.data.eq(data)
+        m.d.comb += write.en.eq(self._expression(known, 2))
         for index in range(OUTPUTS):
             m.d.comb += getattr(self, f"o{index}").eq(self._expression(known, 3))
         return m
