@@ -22,5 +22,12 @@ def verilog(output: str, chip: int | None, **options) -> None:
         raise click.UsageError(f"--chip {chip}: the program has chips 0 to {chips - 1}")
     design = write_package(output, problem.program, problem.a, problem.b, chip=chip)
     written = [m for m in design.modules if chip is None or chip in m.chips]
-    sizes = sum(len(module.text) for module in written)
-    click.echo(f"{len(written)} modules for {chips if chip is None else 1} chips, {sizes} bytes")
+    if chip is None:
+        written.append(design.top)
+    size = sum(len(module.text.encode()) for module in written)
+    described = _counted(chips if chip is None else 1, "chip")
+    click.echo(f"{_counted(len(written), 'module')} for {described}, {size} bytes")
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}{'s' if number != 1 else ''}"

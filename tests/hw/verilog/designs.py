@@ -1,0 +1,31 @@
+"""Programs of every kind, and their Verilog designs."""
+
+from functools import cache
+
+from compiler.ir.body import Literal, Max, Operand
+from compiler.ir.program import Program
+from compiler.workload import MatmulSpec
+from hw.verilog.design import Design, design
+from tests.programs import finished, program_for
+
+PROGRAMS: dict[str, Program] = {
+    "one chip": program_for(4, 8, 4, chips=1),
+    "one multiplication": program_for(1, 1, 1, chips=1, tile=1),
+    "tiles of 1": program_for(2, 3, 4, chips=2, tile=1),
+    "tiles of 3, edges, star over 3": program_for(5, 4, 18, chips=3, tile=3, reduce="star"),
+    "tiles of 8": program_for(8, 8, 16, chips=2, tile=8),
+    "tree over 4, narrow links": program_for(4, 8, 32, chips=4, link_width_bits=24),
+    "links wider than a beat": program_for(4, 4, 8, chips=2, tile=2, link_width_bits=100),
+    "semaphores over 3": program_for(4, 4, 12, chips=3, tile=2, target="semaphore-mesh"),
+    "barrier over 4": program_for(
+        4, 4, 16, chips=4, tile=2, target="barrier-mesh", link_width_bits=10
+    ),
+    "sums of 20 bits": finished(MatmulSpec(4, 4, 8, sum_bits=20), chips=2, tile=2),
+    "map": finished(MatmulSpec(4, 4, 8, map=Max(Operand(0), Literal(0))), chips=2, tile=2),
+}
+
+
+@cache
+def design_of(name: str) -> Design:
+    """The Verilog of one of the programs."""
+    return design(PROGRAMS[name])
