@@ -1,6 +1,8 @@
 # amaranth: UnusedElaboratable=no
 """Chips that count as the same hardware are the same netlist, and no others are."""
 
+from dataclasses import replace
+
 import pytest
 
 from compiler.ir.body import Literal, Max, Operand
@@ -9,6 +11,7 @@ from compiler.workload import MatmulSpec
 from hw.chip import Chip
 from hw.distinct import distinct_chips
 from hw.verilog.convert import to_rtlil
+from tests.compiler.programs import changed
 from tests.programs import finished, program_for
 
 PROGRAMS = {
@@ -64,3 +67,23 @@ def test_the_depth_of_the_landing_buffer_at_the_other_end_counts_without_host_po
     assert depth["c0.landing_0"] != depth["c2.landing_0"]
     assert distinct_chips(program) == {0: 0, 1: 1, 2: 2, 3: 3}
     assert distinct_chips(program, host=True) == {0: 0, 1: 1, 2: 2, 3: 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("c2.partial", {"depth_pages": 9}),
+        ("c2.a_pages", {"depth_pages": 9}),
+        ("c2.load_b", {"name": "c2.load_weights"}),
+    ],
+)
+@pytest.mark.parametrize("host", [False, True])
+def test_whatever_is_different_on_a_chip_counts(name, change, host):
+    program = program_for(2, 2, 8, chips=4, tile=1, reduce="star")
+    assert distinct_chips(program, host=host) == {0: 0, 1: 1, 2: 1, 3: 1}
+    if "name" in change:
+        stages = tuple(replace(s, **change) if s.name == name else s for s in program.stages)
+        different = replace(program, stages=stages)
+    else:
+        different = changed(program, name, **change)
+    assert distinct_chips(different, host=host) == {0: 0, 1: 1, 2: 2, 3: 1}
