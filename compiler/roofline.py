@@ -80,11 +80,12 @@ def in_cycles(layer: Layer, chips: int, target: Target) -> Roofline:
         the store engine writes one. So it takes as long as compute, and never bounds alone.
     link
         Every chip but the home sends its whole partial sum over one link, a beat of T sums at a
-        time: result tiles x T x ceil(T x bits of a sum / bits per cycle of the link).
+        time: result tiles x T x ceil(T x bits of a sum / bits of a flit) x cycles of a flit.
     """
     tile = target.tile
     pages = tiles(layer.m, tile) * tiles(layer.n, tile)
-    link = pages * tile * -(-tile * SUM_BYTES * 8 // target.link_width_bits) if chips > 1 else 0
+    flits = -(-tile * SUM_BYTES * 8 // target.link_width_bits)
+    link = pages * tile * flits * target.link_flit_cycles if chips > 1 else 0
     if layer.dtype != OPERAND:
         return Roofline(None, None, link)
     blocks = tiles(layer.k, tile * chips)

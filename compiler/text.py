@@ -143,9 +143,13 @@ def _edge(edge: Edge) -> tuple[str, ...]:
 def _links(program: Program) -> Iterator[str]:
     for link in program.links or ():
         yield (
-            f"  {link.name}  {_count(link.width_bits, 'bit')}, "
+            f"  {link.name}  {_count(link.width_bits, 'bit')}{_pace(link.flit_cycles)}, "
             f"{_count(link.latency_cycles, 'cycle')} each way"
         )
+
+
+def _pace(flit_cycles: int) -> str:
+    return "" if flit_cycles == 1 else f" every {flit_cycles} cycles"
 
 
 def _chip_of(program: Program, stage: str) -> int:

@@ -139,14 +139,14 @@ class TimingModel:
         """Time the link from the sender's buffer to the landing buffer."""
         times, tile = self.times, self.program.tile
         (landing,) = stage.outs
-        width, latency = self._link(edge)
+        width, flit_cycles, latency = self._link(edge)
         page = self.program.buffer_by_name[edge.buffer].page
         flits = -(-page.beat_bits // width)
         ready = times.readable[edge.buffer].copy()
         for other in self._offering(edge):
             ready[::tile] = self._after_return(other, ready[::tile])
-        first_flit = _spaced(ready, flits)
-        last_flit = first_flit + flits - 1
+        first_flit = _spaced(ready, flits * flit_cycles)
+        last_flit = first_flit + (flits - 1) * flit_cycles
         arrives = last_flit + LINK_REGISTER_CYCLES + latency
         self._take(edge.buffer, last_flit)
         times.promised[landing] = first_flit[::tile]
@@ -206,11 +206,17 @@ class TimingModel:
             space[beats:] = taken[:-beats] + 1
         return space
 
-    def _link(self, edge: Edge) -> tuple[int, int]:
+    def _link(self, edge: Edge) -> tuple[int, int, int]:
+        """Bits and cycles of a flit, and cycles of latency, from end to end."""
         if edge.route:
             links = [self.program.link_by_name[name] for name in edge.route]
-            return min(k.width_bits for k in links), sum(k.latency_cycles for k in links)
-        return self.target.link_width_bits, self.target.link_latency_cycles
+            return (
+                min(link.width_bits for link in links),
+                max(link.flit_cycles for link in links),
+                sum(link.latency_cycles for link in links),
+            )
+        target = self.target
+        return target.link_width_bits, target.link_flit_cycles, target.link_latency_cycles
 
     def _crossing(self, edge: Edge) -> str | None:
         return type(edge.handoff).__name__ if edge.handoff else self.target.crossing_handoff
@@ -238,12 +244,12 @@ def page_interval(program: Program, target: Target) -> tuple[int, str]:
     for edge in program.edges:
         if program.crosses(edge):
             page = program.buffer_by_name[edge.buffer].page
-            width = target.link_width_bits
+            width, flit_cycles = target.link_width_bits, target.link_flit_cycles
             name = "link"
             if edge.route:
                 link = program.link_by_name[edge.route[0]]
-                width, name = link.width_bits, f"link {link.name}"
-            bounds.append((page.beats * -(-page.beat_bits // width), name))
+                width, flit_cycles, name = link.width_bits, link.flit_cycles, f"link {link.name}"
+            bounds.append((page.beats * -(-page.beat_bits // width) * flit_cycles, name))
     return max(bounds, key=lambda bound: bound[0])
 
 

@@ -65,8 +65,8 @@ def _edge(program: Program, edge: Edge, here: set[str], host: bool) -> tuple[Any
     """One edge as its end on this chip sees it."""
     leaves, arrives = edge.source in here, edge.destination in here
     landing = program.stage_by_name[edge.destination].outs
-    width = [program.link_by_name[name].width_bits for name in edge.route or ()]
-    depth = [program.buffer_by_name[name].depth_pages for name in landing] if width else []
+    links = [program.link_by_name[name] for name in edge.route or ()]
+    depth = [program.buffer_by_name[name].depth_pages for name in landing] if links else []
     if host and leaves:
         depth = []
     return (
@@ -74,7 +74,7 @@ def _edge(program: Program, edge: Edge, here: set[str], host: bool) -> tuple[Any
         local_name(edge.buffer) if leaves else "",
         local_name(edge.destination) if arrives else "",
         type(edge.handoff).__name__,
-        tuple(width),
+        tuple((link.width_bits, link.flit_cycles if leaves else None) for link in links),
         tuple(depth),
         program.buffer_by_name[edge.buffer].page,
     )

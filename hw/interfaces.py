@@ -52,12 +52,12 @@ class CreditLinkSignature(wiring.Signature):
     Parameters
     ----------
     width_bits : int
-        Bits that cross the link in one cycle.
+        Bits of a flit.
 
     Members
     -------
     flit : ``Out(stream.Signature(width_bits, always_ready=True))``
-        One flit per cycle. Holding a credit takes the place of ``ready``.
+        At most one flit per cycle. Holding a credit takes the place of ``ready``.
     credit : ``In(1)``
         Asserted for one cycle for each page slot that the receiver has freed.
     """
@@ -81,12 +81,12 @@ class SemaphoreLinkSignature(wiring.Signature):
     Parameters
     ----------
     width_bits : int
-        Bits that cross the link in one cycle.
+        Bits of a flit.
 
     Members
     -------
     flit : ``Out(stream.Signature(width_bits, always_ready=True))``
-        One flit per cycle, whole pages only.
+        At most one flit per cycle, whole pages only.
     valid : ``Out(1)``
         Asserted for one cycle after the last flit of a page: the page may be read.
     ready : ``In(1)``

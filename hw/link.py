@@ -1,6 +1,6 @@
 """The two ends of a link that carries Token hand-offs: credits in pages."""
 
-from amaranth.hdl import Assert, Module, Mux, Signal, Value
+from amaranth.hdl import Assert, C, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -21,10 +21,12 @@ class LinkTransmitter(wiring.Component):
     page_beats : :class:`int`
         Beats in a page.
     width_bits : :class:`int`
-        Bits that cross the link in one cycle.
+        Bits of a flit.
     credits : :class:`int`
         Depth of the landing buffer, in pages. The link is full while the credits cover the time
         from a page's first flit to the return of its credit.
+    flit_cycles : :class:`int`
+        Cycles for which a flit holds the link: the next one leaves so many cycles later at least.
     told : :class:`bool`
         Whether the depth is an input, so that one netlist serves landing buffers of ``credits``
         pages and less.
@@ -38,9 +40,9 @@ class LinkTransmitter(wiring.Component):
     beat_sent : ``Out(1)``
         Asserted in the cycle in which the last flit of a beat is taken.
     busy : ``Out(1)``
-        Asserted in a cycle in which a flit is taken.
+        Asserted in a cycle in which a flit holds the link, from the one in which it is taken.
     stalled : ``Out(1)``
-        Asserted in a cycle in which a beat waits for a credit.
+        Asserted in a cycle in which a beat waits for a credit, and for nothing else.
     landing_pages : ``In(range(credits + 1))``
         Only if ``told``. Depth of the landing buffer, in pages, which does not change.
 
@@ -57,12 +59,14 @@ class LinkTransmitter(wiring.Component):
         page_beats: int,
         width_bits: int,
         credits: int,
+        flit_cycles: int = 1,
         told: bool = False,
     ):
         self.beat = lane_layout(beat, "Beat")
         self.page_beats = positive(page_beats, "Page beats")
         self.width_bits = positive(width_bits, "Link width")
         self.credits = positive(credits, "Credits")
+        self.flit_cycles = positive(flit_cycles, "Flit cycles")
         self.told = bool(told)
         members = {
             "i": In(stream.Signature(beat)),
@@ -111,18 +115,32 @@ class LinkTransmitter(wiring.Component):
         page_flits = self.page_beats * serializer.flit_count
         flit = Signal(range(page_flits))
         first, last = flit == 0, flit == page_flits - 1
-        admitted = ~first | self.keep_slots(m, self.busy & first, self.slot_return())
+        sends = Signal()
+        held = self._hold(m, sends)
+        admitted = ~first | self.keep_slots(m, sends & first, self.slot_return())
 
-        m.d.comb += serializer.o.ready.eq(admitted)
-        m.d.comb += self.busy.eq(serializer.o.valid & admitted)
-        m.d.comb += self.stalled.eq(serializer.o.valid & ~admitted)
+        m.d.comb += serializer.o.ready.eq(admitted & ~held)
+        m.d.comb += sends.eq(serializer.o.valid & admitted & ~held)
+        m.d.comb += self.busy.eq(sends | held)
+        m.d.comb += self.stalled.eq(serializer.o.valid & ~admitted & ~held)
         m.d.comb += self.beat_sent.eq(self.i.valid & self.i.ready)
-        m.d.sync += self.link.flit.valid.eq(self.busy)
-        with m.If(self.busy):
+        m.d.sync += self.link.flit.valid.eq(sends)
+        with m.If(sends):
             m.d.sync += self.link.flit.payload.eq(serializer.o.payload)
             m.d.sync += flit.eq(Mux(last, 0, flit + 1))
-        self.page_sent(m, self.busy & last)
+        self.page_sent(m, sends & last)
         return m
+
+    def _hold(self, m: Module, sends: Signal) -> Value:
+        """Whether the flit before still holds the link."""
+        if self.flit_cycles == 1:
+            return C(0, 1)
+        held = Signal(range(self.flit_cycles))
+        with m.If(sends):
+            m.d.sync += held.eq(self.flit_cycles - 1)
+        with m.Elif(held != 0):
+            m.d.sync += held.eq(held - 1)
+        return held != 0
 
 
 class LinkReceiver(wiring.Component):

@@ -1,7 +1,7 @@
 """What the commands have in common: which product, on which machine, split how."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +38,12 @@ class Problem:
 
 def problem_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options that state a product and the machine that it runs on."""
+    return product_options(machine_options(command))
+
+
+def product_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options that state a product and its split."""
     positive, natural = click.IntRange(min=1), click.IntRange(min=0)
-    link_extent = click.IntRange(1, LINK_LIMIT)
     options = [
         click.argument("operands", nargs=-1, metavar="[A.npy B.npy]", type=click.Path()),
         click.option("--m", type=natural, help="Rows of A and C."),
@@ -61,21 +65,6 @@ def problem_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="How partial sums are added.  [default: tree]",
         ),
         click.option(
-            "--target",
-            default="token-mesh",
-            help=f"Machine: {', '.join(targets.names())}, or a TOML file of yours.  "
-            "[default: token-mesh]",
-        ),
-        click.option(
-            "--link-width", type=link_extent, metavar="BITS", help="Bits per cycle of a link."
-        ),
-        click.option(
-            "--link-latency",
-            type=link_extent,
-            metavar="CYCLES",
-            help="Cycles on the way, each way.",
-        ),
-        click.option(
             "--pad-k", is_flag=True, help="Pad k with zeros where it does not divide over chips."
         ),
         click.option(
@@ -85,6 +74,41 @@ def problem_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Bits of accumulators, partial sums and results.  [default: 32]",
         ),
     ]
+    return _with_options(command, options)
+
+
+def machine_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options that state a machine."""
+    link_extent = click.IntRange(1, LINK_LIMIT)
+    options = [
+        click.option(
+            "--target",
+            default="token-mesh",
+            help=f"Machine: {', '.join(targets.names())}, or a TOML file of yours.  "
+            "[default: token-mesh]",
+        ),
+        click.option(
+            "--link-width", type=link_extent, metavar="BITS", help="Bits of a flit on a link."
+        ),
+        click.option(
+            "--link-latency",
+            type=link_extent,
+            metavar="CYCLES",
+            help="Cycles on the way, each way.",
+        ),
+        click.option(
+            "--flit-cycles",
+            type=link_extent,
+            metavar="CYCLES",
+            help="Cycles for which a flit holds a link.  [default: the target's]",
+        ),
+    ]
+    return _with_options(command, options)
+
+
+def _with_options(
+    command: Callable[..., Any], options: Sequence[Callable[..., Any]]
+) -> Callable[..., Any]:
     for option in reversed(options):
         command = option(command)
     return command
@@ -144,13 +168,14 @@ def state_problem(
     chips: int,
     tile: int | None,
     reduce: str,
-    target: str,
-    link_width: int | None,
-    link_latency: int | None,
     pad_k: bool,
     sum_bits: int,
+    target: str | targets.Target,
+    link_width: int | None = None,
+    link_latency: int | None = None,
+    flit_cycles: int | None = None,
 ) -> Problem:
-    """Read or make the operands, and compile the product.
+    """Read or make the operands, and compile the product for a target, by its name or itself.
 
     Raises
     ------
@@ -171,8 +196,13 @@ def state_problem(
         "tile": tile,
         "link_width_bits": link_width,
         "link_latency_cycles": link_latency,
+        "link_flit_cycles": flit_cycles,
     }
-    machine = targets.find(target, **{k: v for k, v in changes.items() if v is not None})
+    changes = {k: v for k, v in changes.items() if v is not None}
+    if isinstance(target, str):
+        machine = targets.find(target, **changes)
+    else:
+        machine = replace(target, **changes)
     if pad_k and chips > 1:
         spec = spec.padded_k(chips * machine.tile)
         if spec.k_pad:

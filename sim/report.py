@@ -32,6 +32,7 @@ def record(result: RunResult, *, reduce: str | None = None) -> dict[str, Any]:
         "reduce": program.collectives[0].algorithm if program.collectives else reduce,
         "link_width": links[0].width_bits if links else program.target.link_width_bits,
         "link_latency": links[0].latency_cycles if links else program.target.link_latency_cycles,
+        "link_flit_cycles": links[0].flit_cycles if links else program.target.link_flit_cycles,
         "cycles": result.cycles,
         "predicted_cycles": program.schedule.cycles,
         "ideal_cycles": result.ideal_cycles,

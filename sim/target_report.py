@@ -29,11 +29,16 @@ def _row(target: Target) -> tuple[str, ...]:
         target.name,
         str(target.tile),
         ", ".join(target.handoffs),
-        f"{target.link_width_bits} bits, {target.link_latency_cycles} cycles",
+        _link(target),
         str(target.link_ports),
         f"{target.compute_engines} + {target.movement_engines}",
         with_prefix(target.memory_bytes, "B"),
     )
+
+
+def _link(target: Target) -> str:
+    pace = f" every {target.link_flit_cycles} cycles" if target.link_flit_cycles > 1 else ""
+    return f"{target.link_width_bits} bits{pace}, {target.link_latency_cycles} cycles"
 
 
 def planning_rows(targets: Sequence[PlanningTarget]) -> list[Sequence[str]]:

@@ -62,6 +62,7 @@ def targets(draw, tile: int) -> Target:
         tile=tile,
         link_width_bits=draw(st.one_of(st.integers(1, 64), st.integers(64, 600))),
         link_latency_cycles=draw(st.integers(1, 20)),
+        link_flit_cycles=draw(st.sampled_from([1, 1, 2, 3])),
         link_ports=16,
         compute_engines=4,
         movement_engines=5,

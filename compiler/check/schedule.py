@@ -56,8 +56,9 @@ def _interval(program: Program) -> tuple[int, list[str]]:
     for edge in program.edges:
         page = program.buffer_by_name[edge.buffer].page
         for name in edge.route or ():
-            width = program.link_by_name[name].width_bits
-            needed[f"link {name}"] = page.beats * -(-page.beat_bits // width)
+            link = program.link_by_name[name]
+            flits = page.beats * -(-page.beat_bits // link.width_bits)
+            needed[f"link {name}"] = flits * link.flit_cycles
     most = max(needed.values())
     return most, [name for name, cycles in needed.items() if cycles == most]
 

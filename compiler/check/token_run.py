@@ -101,15 +101,17 @@ class TokenRun:
 
     def _cross(self, stage: Stage, edge: Edge, page: int, beat: int) -> None:
         (landing,) = stage.outs
-        latency = sum(self.program.link_by_name[name].latency_cycles for name in edge.route or ())
-        width = min(self.program.link_by_name[name].width_bits for name in edge.route or ())
+        links = [self.program.link_by_name[name] for name in edge.route or ()]
+        latency = sum(link.latency_cycles for link in links)
+        width = min(link.width_bits for link in links)
+        flit_cycles = max(link.flit_cycles for link in links)
         flits = -(-self.program.buffer_by_name[edge.buffer].page.beat_bits // width)
         begin = self.readable[edge.buffer][page * self.program.tile + beat]
         if self.taken[edge.buffer]:
-            begin = max(begin, self.taken[edge.buffer][-1] + 1)
+            begin = max(begin, self.taken[edge.buffer][-1] + flit_cycles)
         if beat == 0:
             begin = self._wait(begin, self._offer(edge, landing, page, latency), landing)
-        last_flit = begin + flits - 1
+        last_flit = begin + (flits - 1) * flit_cycles
         self.taken[edge.buffer].append(last_flit)
         arrives = last_flit + LINK_REGISTER_CYCLES + latency
         self._send(stage.name, arrives)

@@ -67,10 +67,15 @@ class Edge:
 
 @dataclass(frozen=True)
 class Link:
-    """A one-way physical link with a credit wire in the other direction."""
+    """A one-way physical link with a credit wire in the other direction.
+
+    A flit of ``width_bits`` holds the link for ``flit_cycles``. What is sent at either end is at
+    the other ``latency_cycles`` later.
+    """
 
     name: str
     source_chip: int
     destination_chip: int
     width_bits: int
     latency_cycles: int
+    flit_cycles: int = 1

@@ -20,7 +20,7 @@ class Target:
     link_ports : int
         Ends of links that one chip can hold, in both directions together.
     link_width_bits : int
-        Bits that cross a link in one cycle.
+        Bits of a flit, which cross a link together.
     link_latency_cycles : int
         Cycles on the way, each direction.
     compute_engines, movement_engines : int
@@ -28,6 +28,8 @@ class Target:
         store each take a movement engine; a receive runs on the engine of its link port.
     memory_bytes : int
         Memory of one chip for tensors and buffers.
+    link_flit_cycles : int
+        Cycles for which a flit holds a link.
 
     Raises
     ------
@@ -45,6 +47,7 @@ class Target:
     compute_engines: int
     movement_engines: int
     memory_bytes: int
+    link_flit_cycles: int = 1
 
     def __post_init__(self) -> None:
         for name, kind, rule in (

@@ -54,4 +54,5 @@ def _link(program: Program, edge: Edge, target: Target) -> Link:
         destination_chip=destination.chip,
         width_bits=target.link_width_bits,
         latency_cycles=target.link_latency_cycles,
+        flit_cycles=target.link_flit_cycles,
     )

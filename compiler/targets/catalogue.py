@@ -1,6 +1,6 @@
 """The built-in targets, and targets from a file of the user's."""
 
-from dataclasses import fields, replace
+from dataclasses import MISSING, fields, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
@@ -120,7 +120,8 @@ def _build(entries: dict[str, Any], *, source: str) -> Target:
     check_fields(
         entries,
         place=f"{KIND} {source!r}",
-        required=tuple(field.name for field in fields(Target)),
+        required=tuple(field.name for field in fields(Target) if field.default is MISSING),
+        optional=tuple(field.name for field in fields(Target) if field.default is not MISSING),
         error=TargetError,
     )
     if isinstance(entries["handoffs"], list):

@@ -59,10 +59,11 @@ def _types(program: Program) -> None:
 
 def _links(program: Program) -> None:
     for link in program.links or ():
-        if link.width_bits < 1 or link.latency_cycles < 1:
+        if min(link.width_bits, link.latency_cycles, link.flit_cycles) < 1:
             raise ValidationError(
                 "LinkShape",
                 link.name,
-                f"link {link.name!r} must have at least 1 bit and 1 cycle, not {link.width_bits} "
-                f"bits and {link.latency_cycles} cycles",
+                f"link {link.name!r} must have at least 1 bit, 1 cycle and 1 cycle a flit, not "
+                f"{link.width_bits} bits, {link.latency_cycles} cycles and {link.flit_cycles} "
+                f"cycles a flit",
             )

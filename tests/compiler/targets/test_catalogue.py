@@ -14,6 +14,7 @@ from compiler.targets import Target
 from compiler.workload import MatmulSpec
 
 FIELDS = sorted(field.name for field in fields(Target))
+OPTIONAL = {"link_flit_cycles": 1}
 
 TOML = """
 name = "mine"
@@ -117,8 +118,10 @@ def test_a_file_of_the_users_describes_a_target(written):
         "memory_bytes": 65536,
     }
     path = written(TOML)
-    assert asdict(targets.load(path)) == expected
-    assert asdict(targets.load(str(path), tile=2)) == expected | {"tile": 2}
+    assert asdict(targets.load(path)) == expected | OPTIONAL
+    assert asdict(targets.load(str(path), tile=2)) == expected | OPTIONAL | {"tile": 2}
+    slow = written(TOML + "link_flit_cycles = 3\n")
+    assert targets.load(slow).link_flit_cycles == 3
 
 
 def test_a_users_target_compiles_and_shards(written):
@@ -128,7 +131,7 @@ def test_a_users_target_compiles_and_shards(written):
     assert {(k.width_bits, k.latency_cycles) for k in program.links} == {(32, 3)}
 
 
-@pytest.mark.parametrize("name", FIELDS)
+@pytest.mark.parametrize("name", sorted({*FIELDS} - {*OPTIONAL}))
 def test_a_missing_field_is_named(written, name):
     path = written(without(name))
     with pytest.raises(TargetError) as refusal:

@@ -70,8 +70,9 @@ MUTANTS = (
         changed(FOUR, "c1.partial", page=replace(PAGE, dtype=NOTHING)),
         "c1.partial",
     ),
-    linked("at least 1 bit and 1 cycle, not 0 bits and 8 cycles", width_bits=0),
-    linked("not 256 bits and 0 cycles", latency_cycles=0),
+    linked("at least 1 bit, 1 cycle and 1 cycle a flit, not 0 bits, 8 cycles and", width_bits=0),
+    linked("not 256 bits, 0 cycles and 1 cycles a flit", latency_cycles=0),
+    linked("not 256 bits, 8 cycles and 0 cycles a flit", flit_cycles=0),
 )
 
 

@@ -14,6 +14,8 @@ from amaranth.lib.wiring import In, Out
 from hw.chip import Chip
 from hw.page_fifo import PageFifo
 from hw.verilog.convert import Port, component_ports, to_rtlil, to_verilog
+from hw.verilog.definitions import identifier
+from hw.verilog.keywords import KEYWORDS
 from tests.hw.verilog.tools import icarus_messages, written_to
 from tests.programs import program_for
 
@@ -233,3 +235,36 @@ def test_names_are_escaped_where_verilog_asks_for_it():
     text = to_verilog(Outside(build), "top")
     assert "reg [3:0] \\an-odd-name ;" in text
     assert "\\an-odd-name  <= \\an-odd-name  + i;" in text
+
+
+class Keywords(wiring.Component):
+    """Ports, registers, submodules and memories whose names are keywords of Verilog."""
+
+    table: In(4)
+    output: Out(4)
+    always: Out(4)
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.module = counter = Counter()
+        m.submodules.wand = memory = Memory(shape=4, depth=4, init=[])
+        reads, writes = memory.read_port(domain="comb"), memory.write_port()
+        wait = Signal(4)
+        wire = Signal(4)
+        m.d.sync += wait.eq(self.table + wait)
+        m.d.comb += wire.eq(self.table ^ wait)
+        m.d.comb += [writes.en.eq(wire[0]), writes.addr.eq(wire), writes.data.eq(wire)]
+        m.d.comb += [reads.addr.eq(wait), self.output.eq(reads.data ^ wire)]
+        m.d.comb += [counter.enable.eq(1), counter.limit.eq(wait), self.always.eq(counter.count)]
+        return m
+
+
+def test_names_that_are_keywords_are_escaped(tmp_path):
+    text = to_verilog(Keywords(), "endmodule")
+    written_to(tmp_path, [("keywords.v", text)])
+    assert icarus_messages(tmp_path) == ""
+    assert all(f"\\{word} " in text for word in ("endmodule", "table", "output", "wait"))
+
+
+def test_no_keyword_is_left_as_it_is():
+    assert [identifier(word) for word in KEYWORDS] == [f"\\{word} " for word in KEYWORDS]

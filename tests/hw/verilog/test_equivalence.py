@@ -52,6 +52,7 @@ COMPONENTS = {
     "result memory": lambda: ResultMemory(BEAT, depth_words=4),
     "semaphore transmitter": lambda: SemaphoreTransmitter(BEAT, width_bits=8, **LINK),
     "semaphore receiver": lambda: SemaphoreReceiver(BEAT, width_bits=8, depth_pages=3),
+    "slow transmitter": lambda: LinkTransmitter(BEAT, width_bits=5, flit_cycles=3, **LINK),
     "told transmitter": lambda: LinkTransmitter(BEAT, width_bits=5, told=True, **LINK),
     **{
         f"transmitter of {bits} bits": lambda bits=bits: LinkTransmitter(
