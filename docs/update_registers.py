@@ -1,6 +1,7 @@
-"""Write the register maps of a small program into ``docs/registers.md``.
+"""Write the registers of a board, and of the chips of a small program, into ``docs/registers.md``.
 
-Run it after a change of ``hw/register_map.py``, and read the difference.
+Run it after a change of ``hw/register_map.py`` or ``hw/board/board_registers.py``, and read the
+difference.
 """
 
 from pathlib import Path
@@ -9,8 +10,9 @@ from compiler import targets
 from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, shard
 from compiler.workload import MatmulSpec
+from hw.board.board_registers import board_registers
 from hw.verilog.design import design
-from sim.cosim.manifest import registers_page
+from sim.cosim.manifest import register_table, registers_page
 
 PAGE = Path(__file__).with_name("registers.md")
 INTRODUCTION = """\
@@ -37,13 +39,21 @@ are sign-extended to 32 bits.
 (`<link>_credits`) are input ports, so that chips that differ in nothing else share a module.
 The manifest says what to tie them to.
 """
+BOARD = """\
+## Registers of a board
+
+A board has a serial port to its host ([host.md](host.md)), and beside its chip the registers
+below; all other addresses lead to the chip. An access that neither knows is answered SLVERR, and
+so is every access of a chip that is held. Over the serial port an error has no answer of its own:
+it is counted, and a word that was to be read comes as 0xffffffff.
+"""
 
 
 def text() -> str:
     """The page."""
     machine = targets.get("token-mesh", tile=4)
     program = shard(compile(MatmulSpec(16, 16, 64), machine), ShardPlan(2, "tree"), machine)
-    parts = [INTRODUCTION]
+    parts = [INTRODUCTION, BOARD, "\n".join(register_table(board_registers())) + "\n"]
     for module in design(program).modules:
         if module.register_map is not None:
             parts.append(registers_page(module.name, module.register_map, heading="##"))

@@ -13,6 +13,7 @@ from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
 from compiler.ir.tensor import Tensor, TensorRole
 from hw.activity import ActivityCounters
 from hw.axi_lite import AxiLiteSignature
+from hw.chip_registers import chip_events, chip_register_map
 from hw.fold_unit import FoldUnit
 from hw.host_port import HostPort
 from hw.interfaces import beat_layout, element_shape
@@ -30,7 +31,6 @@ from hw.load_unit import LoadUnit
 from hw.names import local_name
 from hw.page_fifo import PageFifo
 from hw.recv_unit import RecvUnit
-from hw.register_map import register_map
 from hw.semaphore_link import SemaphoreReceiver, SemaphoreTransmitter
 from hw.store_unit import StoreUnit
 from hw.tensor_memory import OperandMemory, ResultMemory
@@ -94,10 +94,8 @@ class Chip(wiring.Component):
         self.incoming = [edge for edge in crossing if edge.destination in here]
         tensors = [tensor for tensor in program.tensors if tensor.chip == chip]
         self.beats = {local_name(tensor.name): _memory_beat(tensor) for tensor in tensors}
-        self.activity = ActivityCounters(self._events())
-        counters = [f"{event}_count" for event in self.activity.events]
-        counters += [f"{local_name(stage.name)}_active_last" for stage in self.products]
-        self.register_map = register_map(program, chip, tuple(counters))
+        self.activity = ActivityCounters(chip_events(program, chip, host=self.has_host))
+        self.register_map = chip_register_map(program, chip, host=self.has_host)
         host_ports = {
             "coordinate": In(16),
             "host": In(AxiLiteSignature(self.register_map.address_bits)),
@@ -129,18 +127,6 @@ class Chip(wiring.Component):
         }
         self.units = {stage.name: self._unit(stage) for stage in self.stages}
         self.transmitters = {edge.name: self._transmitter(edge) for edge in self.outgoing}
-
-    def _events(self) -> list[str]:
-        """What the chip counts: work of its products, waits of its stages, traffic of its links."""
-        return [
-            *(f"{local_name(stage.name)}_active" for stage in self.products),
-            *(f"{local_name(stage.name)}_stalled" for stage in self.stages if self.has_host),
-            *(
-                f"{sender_port(edge)}_{event}"
-                for edge in self.outgoing
-                for event in ("beats", "busy", "stalled")
-            ),
-        ]
 
     def _is_told(self, edge: Edge) -> bool:
         """Whether the chip is told how deep the landing buffer of an outgoing edge is."""
@@ -227,6 +213,7 @@ class Chip(wiring.Component):
             page_beats=page.beats,
             width_bits=link_signature(self.program, edge).width_bits,
             credits=credits,
+            flit_cycles=self.program.link_by_name[(edge.route or ("",))[0]].flit_cycles,
             told=self._is_told(edge),
         )
 

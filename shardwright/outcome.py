@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Mapping, Sequence
 
 import click
 import numpy as np
@@ -13,16 +14,27 @@ from sim.result import RunResult
 
 
 def show_outcome(
-    result: RunResult, *, output: str | None, as_json: bool, reduce: str | None = None
+    result: RunResult,
+    *,
+    output: str | None,
+    as_json: bool,
+    reduce: str | None = None,
+    more: Mapping[str, object] | None = None,
+    notes: Sequence[str] = (),
 ) -> None:
-    """Write the product if it is exact, print the run, and exit with status 1 if it is not."""
+    """Write the product if it is exact, print the run, and exit with status 1 if it is not.
+
+    ``more`` goes into the JSON object, ``notes`` are lines below what is printed without it.
+    """
     if output is not None and result.exact:
         write_whole(output, lambda file: np.save(file, result.c))
     if as_json:
-        click.echo(json.dumps(record(result, reduce=reduce), indent=2))
+        click.echo(json.dumps({**record(result, reduce=reduce), **(more or {})}, indent=2))
     elif sys.stdout.isatty():
         Console().print(pictures(result))
     else:
         click.echo(summary(result))
+    for note in () if as_json else notes:
+        click.echo(note)
     if not result.exact:
         sys.exit(1)

@@ -94,10 +94,8 @@ class BackWireReceiver(wiring.Component):
         Asserted for one cycle for each credit, and for a start. Never while not ``up``.
     """
 
-    wire: In(1, init=1)
-    up: Out(1)
-    credit: Out(1)
-    start: Out(1)
+    def __init__(self):
+        super().__init__({"wire": In(1, init=1), "up": Out(1), "credit": Out(1), "start": Out(1)})
 
     def elaborate(self, platform) -> Module:
         m = Module()

@@ -3,26 +3,17 @@
 import json
 import tempfile
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from compiler.ir.dtype import integer
 from compiler.ir.program import Program
-from compiler.ir.stage import MatmulTiles, Stage
-from compiler.ir.tensor import Tensor, TensorRole
-from hw.link_ports import sender_port
-from hw.names import local_name
-from hw.register_map import ELEMENT_BITS
-from sim import reference
 from sim.cosim.package import write_package
 from sim.cosim.runner import check_tools, run_bench
 from sim.errors import BenchFailedError
-from sim.images import matrix_of
-from sim.operands import assembled, bind
-from sim.result import ChipActivity, LinkActivity, RunResult
+from sim.operands import bind
+from sim.reported_result import reported_result
+from sim.result import RunResult
 
 PRODUCT_TEST = "product_is_exact_and_on_time"
 
@@ -90,72 +81,22 @@ def cosimulate(
         except BenchFailedError:
             if not report.is_file():
                 raise
-            result = _result(program, a, b, json.loads(report.read_text()))
+            result = _result(program, a, b, report)
             if result.exact:
                 raise
             return result
-        return _result(program, a, b, json.loads(report.read_text()))
+        return _result(program, a, b, report)
 
 
 def _result(
-    program: Program, a: np.ndarray | None, b: np.ndarray | None, report: dict[str, Any]
+    program: Program, a: np.ndarray | None, b: np.ndarray | None, report: Path
 ) -> RunResult:
     """What the bench reports, as the result of a run."""
-    contents, claim = bind(program, a, b), program.claim
-    (output,) = (tensor for tensor in program.tensors if tensor.role is TensorRole.OUTPUT)
-    counters = report["counters"]
-    return RunResult(
-        program=program,
-        c=_matrix(report["product"], output),
-        reference=reference.claimed(
-            claim,
-            assembled(program, contents, claim.left),
-            assembled(program, contents, claim.right),
-        ),
-        cycles=report["cycles"],
-        links=tuple(_links(program, counters)),
-        chips=tuple(
-            _chip(program, chip, counters[str(chip)]) for chip in range(program.chip_count)
-        ),
+    said = json.loads(report.read_text())
+    return reported_result(
+        program,
+        bind(program, a, b),
+        product=[bytes.fromhex(beat) for beat in said["product"]],
+        cycles=said["cycles"],
+        counters={int(chip): counters for chip, counters in said["counters"].items()},
     )
-
-
-def _matrix(beats: list[str], tensor: Tensor) -> np.ndarray:
-    """The matrix in the beats of a result window, given as the hex of their bytes."""
-    sent = ELEMENT_BITS[tensor.role] // 8 * tensor.tile
-    words = [int.from_bytes(bytes.fromhex(beat)[:sent], "little") for beat in beats]
-    return matrix_of(words, replace(tensor, dtype=integer(ELEMENT_BITS[tensor.role])))
-
-
-def _links(program: Program, counters: dict[str, dict[str, int]]) -> list[LinkActivity]:
-    links: list[LinkActivity] = []
-    for chip in range(program.chip_count):
-        for edge in program.edges:
-            source = program.stage_by_name[edge.source].site
-            if not program.crosses(edge) or source is None or source.chip != chip:
-                continue
-            port = sender_port(edge)
-            beats, busy, stalled = (
-                counters[str(chip)][f"{port}_{event}_count"]
-                for event in ("beats", "busy", "stalled")
-            )
-            assert edge.route
-            links.append(LinkActivity(edge.route[0], beats, busy, stalled))
-    return links
-
-
-def _chip(program: Program, chip: int, counters: dict[str, int]) -> ChipActivity:
-    products = [
-        local_name(stage.name)
-        for stage in program.stages
-        if isinstance(stage.kind, MatmulTiles) and _chip_of(stage) == chip
-    ]
-    return ChipActivity(
-        chip=chip,
-        active_cycles=sum(counters[f"{product}_active_count"] for product in products),
-        last_active_cycle=max(counters[f"{product}_active_last"] for product in products),
-    )
-
-
-def _chip_of(stage: Stage) -> int | None:
-    return stage.site.chip if stage.site else None

@@ -1,5 +1,6 @@
 """The manifest of a Verilog design: what its files, ports, addresses and cycles are."""
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -7,7 +8,7 @@ from compiler.ir.program import Program
 from compiler.ir.tensor import Tensor
 from hw.link_ports import constants
 from hw.names import local_name, module_name
-from hw.register_map import RegisterMap, Window
+from hw.register_map import Register, RegisterMap, Window
 from hw.system import settling_cycles
 from hw.verilog.convert import Port
 from hw.verilog.design import Design, Module
@@ -100,10 +101,22 @@ def registers_page(name: str, register_map: RegisterMap, *, heading: str = "#") 
         "AXI4-Lite, 32 bits. An access that is not aligned, meets nothing, is not allowed there, "
         "or touches a window or starts a run during a run, is answered SLVERR and changes nothing.",
         "",
-        "| offset | register | access | meaning |",
-        "| --- | --- | --- | --- |",
+        *register_table(register_map.registers),
     ]
-    for register in register_map.registers:
+    lines += ["", "| offset | window | access | beats | bytes a beat | layout |"]
+    lines.append("| --- | --- | --- | --- | --- | --- |")
+    lines += [
+        f"| {w.offset:#06x} | {w.tensor} | {w.access} | {w.beats} | {w.beat_bytes} | "
+        f"{w.layout}; {w.lanes} elements of {w.element_bits} bits, lane 0 first |"
+        for w in register_map.windows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def register_table(registers: Iterable[Register]) -> list[str]:
+    """The lines of a Markdown table of registers."""
+    lines = ["| offset | register | access | meaning |", "| --- | --- | --- | --- |"]
+    for register in registers:
         meaning = register.meaning
         if register.value is not None:
             hexadecimal = register.value >= 1 << 16
@@ -113,14 +126,7 @@ def registers_page(name: str, register_map: RegisterMap, *, heading: str = "#") 
         lines.append(
             f"| {register.offset:#06x} | {register.name} | {register.access} | {meaning} |"
         )
-    lines += ["", "| offset | window | access | beats | bytes a beat | layout |"]
-    lines.append("| --- | --- | --- | --- | --- | --- |")
-    lines += [
-        f"| {w.offset:#06x} | {w.tensor} | {w.access} | {w.beats} | {w.beat_bytes} | "
-        f"{w.layout}; {w.lanes} elements of {w.element_bits} bits, lane 0 first |"
-        for w in register_map.windows
-    ]
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def window_of(design: Design, tensor: Tensor) -> Window:

@@ -10,16 +10,15 @@ import numpy as np
 
 from compiler.check import require
 from compiler.ir.program import Program
-from compiler.ir.tensor import Tensor, TensorRole
+from compiler.ir.tensor import TensorRole
 from compiler.serialize import to_json
-from hw.register_map import Window
 from hw.verilog.design import Design, design
 from hw.verilog.lint import waivers_file
 from sim import reference
 from sim.cosim.manifest import manifest, registers, registers_page, window_of
 from sim.errors import OutputFileError
-from sim.images import beats_of
 from sim.operands import assembled, bind
+from sim.window_images import window_beats
 
 BENCH_FILES = ("run.py", "test_system.py", "toolchain.py")
 
@@ -121,18 +120,11 @@ def _write_operands(
             continue
         output = tensor.role is TensorRole.OUTPUT
         array = product if output else contents[tensor.name]
-        by_columns = claim.left in (tensor.name, tensor.slice_of and tensor.slice_of.whole)
-        lines = _bus_lines(array, tensor, window_of(verilog, tensor), by_columns=by_columns)
+        window = window_of(verilog, tensor)
+        beats = window_beats(array, tensor, window, claim)
+        digits = 2 * window.beat_bytes
+        lines = [f"{int.from_bytes(beat, 'little'):0{digits}x}" for beat in beats]
         (folder / f"{tensor.name}.hex").write_text("\n".join(lines) + "\n", encoding="ascii")
-
-
-def _bus_lines(array: np.ndarray, tensor: Tensor, window: Window, *, by_columns: bool) -> list[str]:
-    """The beats of a tensor as the host sees them: one number a line, lane 0 lowest."""
-    beats = beats_of(array, tensor, by_columns=by_columns)
-    elements = beats.astype(f"<i{window.element_bits // 8}")
-    return [
-        f"{int.from_bytes(beat.tobytes(), 'little'):0{2 * window.beat_bytes}x}" for beat in elements
-    ]
 
 
 def _write_bench(folder: Path) -> None:

@@ -63,6 +63,7 @@ def test_links_are_those_of_the_program(name):
             "to_chip": link.destination_chip,
             "width_bits": link.width_bits,
             "latency_cycles": link.latency_cycles,
+            "flit_cycles": link.flit_cycles,
         }
         for link in PROGRAMS[name].links
     ]

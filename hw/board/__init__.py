@@ -1,0 +1,1 @@
+"""Boards: what carries a chip, and what joins the boards of several."""

@@ -1,0 +1,187 @@
+"""All that is on a board's device: the chip, its links over pins, and the bridge to its host."""
+
+from collections.abc import Mapping
+from functools import reduce
+from operator import or_
+
+from amaranth.hdl import Module, Mux, ResetInserter, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from compiler.ir.edge import Edge, Token
+from compiler.ir.program import Program
+from hw.board.board_port import BoardPort
+from hw.board.cables import Cabling
+from hw.board.pin_link import PinLinkSignature
+from hw.board.pin_receiver import PinReceiver
+from hw.board.pin_transmitter import PinTransmitter
+from hw.board.uart_bone import ADDRESS_BITS, UartBone
+from hw.chip import Chip
+from hw.link_ports import credits_port, landing_pages, receiver_port, sender_port
+
+TIMEOUT_SECONDS = 0.1
+"""Silence on the serial line that ends a command that has begun: the default of LiteX's bridge."""
+
+
+class BoardTop(wiring.Component):
+    """A chip with a host port, its bridge to a serial line, and its links on pins.
+
+    Nothing is sent on a link until the receiving board is ready. A start of this board, by its host
+    or over a link, starts the boards that send to it too, so a host starts the home chip alone.
+
+    Parameters
+    ----------
+    program : :class:`Program`
+        A finished program.
+    chip : :class:`int`
+        Coordinate of the chip.
+    ports : mapping of str to str
+        Link port of the board for each link of the chip, by the name of the link.
+    clock_hz : :class:`int`
+        Frequency of the clock.
+    baud : :class:`int`
+        Bits per second on the serial line.
+
+    Members
+    -------
+    uart_rx : ``In(1, init=1)``
+        The line from the host.
+    uart_tx : ``Out(1, init=1)``
+        The line to the host.
+    <port> : ``Out(PinLinkSignature(...))`` or ``In(PinLinkSignature(...))``
+        Pins of each link port, of a link that leaves or arrives.
+
+    Raises
+    ------
+    :exc:`ValueError`
+        If a link has no port, or does not carry Token hand-offs.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        chip: int,
+        *,
+        ports: Mapping[str, str],
+        clock_hz: int,
+        baud: int,
+    ):
+        self.program = program
+        self.chip = Chip(program, chip, host=True)
+        self.ports = {
+            edge.name: _port(edge, ports) for edge in (*self.chip.outgoing, *self.chip.incoming)
+        }
+        self.transmitters = {edge.name: self._transmitter(edge) for edge in self.chip.outgoing}
+        self.receivers = {edge.name: self._receiver(edge) for edge in self.chip.incoming}
+        self.board_port = BoardPort(
+            self.chip.register_map.address_bits,
+            clock_hz=clock_hz,
+            link_count=len(self.ports),
+        )
+        self.bridge = UartBone(
+            ADDRESS_BITS,
+            divisor=max(1, round(clock_hz / baud)),
+            timeout_cycles=round(TIMEOUT_SECONDS * clock_hz),
+        )
+        ends = {**self.transmitters, **self.receivers}
+        super().__init__(
+            {
+                "uart_rx": In(1, init=1),
+                "uart_tx": Out(1, init=1),
+                **{
+                    self.ports[name]: (Out if name in self.transmitters else In)(
+                        PinLinkSignature(end.data_pins)
+                    )
+                    for name, end in ends.items()
+                },
+            }
+        )
+
+    def _transmitter(self, edge: Edge) -> PinTransmitter:
+        link = self.program.link_by_name[(edge.route or ("",))[0]]
+        return PinTransmitter(link.width_bits, flit_cycles=link.flit_cycles)
+
+    def _receiver(self, edge: Edge) -> PinReceiver:
+        link = self.program.link_by_name[(edge.route or ("",))[0]]
+        return PinReceiver(link.width_bits, credits=landing_pages(self.program, edge))
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        port, bridge = self.board_port, self.bridge
+        m.submodules.bridge = bridge
+        m.submodules.board_port = port
+        m.submodules.chip = ResetInserter(port.hold)(self.chip)
+        connect(m, bridge.bus, port.bus)
+        connect(m, port.chip, self.chip.host)
+        m.d.comb += bridge.rx.eq(self.uart_rx)
+        m.d.comb += self.uart_tx.eq(bridge.tx)
+        m.d.comb += port.bus_errors.eq(bridge.errors)
+        m.d.comb += self.chip.coordinate.eq(self.chip.chip)
+
+        starts = Signal()
+        heard = [transmitter.start for transmitter in self.transmitters.values()]
+        m.d.comb += starts.eq(reduce(or_, heard, port.start))
+        m.d.comb += self.chip.start.eq(starts)
+        m.d.comb += port.running.eq(self._running(m, starts))
+        for index, edge in enumerate((*self.chip.outgoing, *self.chip.incoming)):
+            sends = edge.name in self.transmitters
+            (self._join_outgoing if sends else self._join_incoming)(m, edge, starts)
+            end = self.transmitters[edge.name] if sends else self.receivers[edge.name]
+            m.d.comb += port.links_up[index].eq(end.up)
+        return m
+
+    def _running(self, m: Module, starts: Signal) -> Signal:
+        """Whether a run is under way: it is from its start until the chip is done."""
+        running = Signal()
+        with m.If(starts):
+            m.d.sync += running.eq(1)
+        with m.Elif(self.chip.done | self.board_port.hold):
+            m.d.sync += running.eq(0)
+        return running
+
+    def _join_outgoing(self, m: Module, edge: Edge, starts: Signal) -> None:
+        transmitter, name = self.transmitters[edge.name], self.ports[edge.name]
+        m.submodules[f"{name}_transmitter"] = transmitter
+        connect(m, getattr(self.chip, sender_port(edge)), transmitter.link)
+        connect(m, transmitter.pins, flipped(getattr(self, name)))
+        pages = landing_pages(self.program, edge)
+        m.d.comb += getattr(self.chip, credits_port(edge)).eq(Mux(transmitter.up, pages, 0))
+
+    def _join_incoming(self, m: Module, edge: Edge, starts: Signal) -> None:
+        receiver, name = self.receivers[edge.name], self.ports[edge.name]
+        m.submodules[f"{name}_receiver"] = receiver
+        connect(m, receiver.link, getattr(self.chip, receiver_port(edge)))
+        connect(m, flipped(getattr(self, name)), receiver.pins)
+        m.d.comb += receiver.held.eq(self.board_port.hold)
+        m.d.comb += receiver.start.eq(starts)
+
+
+def board_top(program: Program, chip: int, cabling: Cabling) -> BoardTop:
+    """A chip of a program on its board, with the link ports that its cables take.
+
+    Raises
+    ------
+    ValueError
+        If the cables do not join the chip's links.
+    """
+    board = cabling.boards[chip]
+    ports: dict[str, str] = {}
+    for joint in cabling.joints:
+        source, destination = cabling.ends(joint)
+        if joint.source == chip:
+            ports[joint.link] = source.name
+        if joint.destination == chip:
+            ports[joint.link] = destination.name
+    return BoardTop(
+        program, chip, ports=ports, clock_hz=board.clock.target_hz, baud=board.uart.baud
+    )
+
+
+def _port(edge: Edge, ports: Mapping[str, str]) -> str:
+    (link,) = edge.route or ("",)
+    if link not in ports:
+        raise ValueError(f"Ports must hold one for every link, and do not for {link!r}")
+    kind = type(edge.handoff).__name__
+    if kind != Token.__name__:
+        raise ValueError(f"Link {link!r} must carry Token hand-offs to cross pins, not {kind}")
+    return ports[link]

@@ -1,0 +1,86 @@
+"""``shardwright host``: run on boards, over a serial port for each chip."""
+
+from collections.abc import Iterator
+
+import click
+
+from shardwright.outcome import show_outcome
+from shardwright.problem import load_or_state_problem, problem_options, program_option
+from sim.files import check_writable
+from sim.host.drive import BoardRun, drive
+from sim.host.uart_bone import BAUD, TIMEOUT_SECONDS, check_serial
+
+
+@click.command()
+@problem_options
+@program_option
+@click.option(
+    "--port",
+    "ports",
+    metavar="PORT",
+    multiple=True,
+    required=True,
+    help="Serial port of a chip's board, once for each chip, in the order of the chips.",
+)
+@click.option(
+    "--baud",
+    type=click.IntRange(min=1),
+    default=BAUD,
+    help=f"Bits per second of the serial ports.  [default: {BAUD}]",
+)
+@click.option(
+    "--timeout",
+    "timeout_seconds",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    default=TIMEOUT_SECONDS,
+    help="Silence after which a board counts as dead, and time for links to come up, and for a "
+    f"run beyond twice its predicted time.  [default: {TIMEOUT_SECONDS:g}]",
+)
+@click.option(
+    "-o", "--output", metavar="C.npy", type=click.Path(), help="Write the product (int32) if exact."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+def host(
+    ports: tuple[str, ...],
+    baud: int,
+    timeout_seconds: float,
+    output: str | None,
+    as_json: bool,
+    **options,
+) -> None:
+    """Multiply A.npy by B.npy on boards and compare the product with numpy's.
+
+    Loads every chip over its serial port, starts, waits and reads the product back. The boards
+    must hold the chips of the same program. Without files, makes seeded random operands of --m,
+    --n and --k.
+    """
+    check_serial()
+    if output is not None:
+        check_writable(output)
+    problem = load_or_state_problem(**options)
+    run = drive(
+        problem.program,
+        problem.a,
+        problem.b,
+        ports=ports,
+        baud=baud,
+        timeout_seconds=timeout_seconds,
+    )
+    show_outcome(
+        run.result,
+        output=output,
+        as_json=as_json,
+        reduce=options["reduce"],
+        more={"home": run.home, "chip_cycles": run.chip_cycles, "clock_hz": run.clock_hz},
+        notes=tuple(_cycles(run)),
+    )
+
+
+def _cycles(run: BoardRun) -> Iterator[str]:
+    """What each chip measured, and beside the home's what the program predicts."""
+    schedule = run.result.program.schedule
+    assert schedule is not None
+    for chip, (cycles, hertz) in enumerate(zip(run.chip_cycles, run.clock_hz, strict=True)):
+        line = f"chip {chip}: {cycles} cycles at {hertz / 1e6:g} MHz"
+        yield line + (f", predicted {schedule.cycles}" if chip == run.home else "")

@@ -1,0 +1,1 @@
+"""Simulated boards behind pseudo terminals, for hosts that have none of metal."""

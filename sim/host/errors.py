@@ -1,0 +1,97 @@
+"""Every error of a host that drives boards. Each says which port, and what to do."""
+
+from compiler.errors import ShardwrightError
+
+
+class HostError(ShardwrightError):
+    """Boards cannot be driven as asked."""
+
+
+class PortCountError(HostError):
+    """There are more or fewer serial ports than chips."""
+
+    def __init__(self, *, ports: int, chips: int):
+        self.ports, self.chips = ports, chips
+        super().__init__(
+            f"the program has {chips} chip{'s' if chips > 1 else ''}, but {ports} serial "
+            f"port{'s are' if ports != 1 else ' is'} given; give one --port for each chip, in the "
+            f"order of the chips"
+        )
+
+
+class PortError(HostError):
+    """A serial port cannot be opened, or fails."""
+
+    def __init__(self, *, port: str, why: str):
+        self.port, self.why = port, why
+        super().__init__(
+            f"serial port {port!r} fails: {why}; check that the board is plugged in, that no other "
+            f"program has the port, and that you may use it"
+        )
+
+
+class PortSilentError(HostError):
+    """A board does not answer."""
+
+    def __init__(self, *, port: str, wanted: int, got: int, seconds: float, baud: int):
+        self.port, self.wanted, self.got = port, wanted, got
+        super().__init__(
+            f"the board at {port!r} does not answer: {got} of {wanted} bytes came, then nothing "
+            f"for {seconds:g} s at {baud} baud; check its power, its bitstream and the baud rate"
+        )
+
+
+class BoardMismatchError(HostError):
+    """A register of a board or its chip does not say what the program needs."""
+
+    def __init__(self, *, port: str, register: str, value: int, wanted: int, way_out: str):
+        self.port, self.register, self.value, self.wanted = port, register, value, wanted
+        form = "#010x" if max(value, wanted) >= 1 << 16 else "d"
+        super().__init__(
+            f"the board at {port!r} has {register} {value:{form}}, not {wanted:{form}}; {way_out}"
+        )
+
+
+class LinksDownError(HostError):
+    """Links of a chip do not come up."""
+
+    def __init__(self, *, port: str, chip: int, down: tuple[int, ...], seconds: float):
+        self.port, self.chip, self.down = port, chip, down
+        ports = ", ".join(map(str, down))
+        super().__init__(
+            f"chip {chip} at {port!r}: link port{'s' if len(down) > 1 else ''} {ports} did not "
+            f"come up within {seconds:g} s; check the cables between the boards and their power"
+        )
+
+
+class AccessRefusedError(HostError):
+    """A board's bus answered accesses with errors."""
+
+    def __init__(self, *, port: str, chip: int, count: int, during: str):
+        self.port, self.chip, self.count = port, chip, count
+        super().__init__(
+            f"chip {chip} at {port!r} refused {count} access{'es' if count > 1 else ''} while "
+            f"{during}; build its bitstream from this program, and use no other host meanwhile"
+        )
+
+
+class ChipFaultError(HostError):
+    """A chip reports a fault."""
+
+    def __init__(self, *, port: str, chip: int, state: str):
+        self.port, self.chip, self.state = port, chip, state
+        super().__init__(
+            f"chip {chip} at {port!r} is {state}: a beat came without room for it; build all "
+            f"bitstreams from this program, and run again"
+        )
+
+
+class ChipHungError(HostError):
+    """A chip is not done in time."""
+
+    def __init__(self, *, port: str, chip: int, state: str, cycles: int, seconds: float):
+        self.port, self.chip, self.state, self.cycles = port, chip, state, cycles
+        super().__init__(
+            f"chip {chip} at {port!r} is {state}, not done, after {seconds:.3g} s and {cycles} of "
+            f"its cycles; check the links, or allow more time"
+        )

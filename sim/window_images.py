@@ -1,0 +1,26 @@
+"""Matrices as the bytes of a host port's windows, and back."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from compiler.ir.dtype import integer
+from compiler.ir.program import Claim
+from compiler.ir.tensor import Tensor
+from hw.register_map import ELEMENT_BITS, Window
+from sim.images import beats_of, matrix_of
+
+
+def window_beats(array: np.ndarray, tensor: Tensor, window: Window, claim: Claim) -> list[bytes]:
+    """The beats of a matrix as a host sees them, each with the rest of its span."""
+    by_columns = claim.left in (tensor.name, tensor.slice_of and tensor.slice_of.whole)
+    beats = beats_of(array, tensor, by_columns=by_columns)
+    elements = beats.astype(f"<i{window.element_bits // 8}")
+    return [beat.tobytes().ljust(window.beat_bytes, b"\0") for beat in elements]
+
+
+def matrix_of_beats(beats: list[bytes], tensor: Tensor) -> np.ndarray:
+    """The int32 matrix in the beats of a tensor's window, without the padding of edge tiles."""
+    bits = ELEMENT_BITS[tensor.role]
+    words = [int.from_bytes(beat[: bits // 8 * tensor.tile], "little") for beat in beats]
+    return matrix_of(words, replace(tensor, dtype=integer(bits)))

@@ -1,0 +1,122 @@
+# amaranth: UnusedElaboratable=no
+"""Boards with clocks that have nothing to do with each other multiply, and get it right."""
+
+import numpy as np
+import pytest
+
+from compiler.ir.stage import Store
+from hw.board.back_wire import START_CYCLES
+from hw.board.board_registers import board_registers
+from sim.board.boards import Boards, Crystal
+from sim.board.serial_line import SerialLine
+from sim.images import matrix_of, words
+from sim.operands import bind
+from tests.hw.board.clocks import PHASES, RATIOS
+from tests.programs import program_for, random_operands
+
+DIVISOR = 4
+START = next(register.offset for register in board_registers() if register.name == "start")
+START_COMMAND = (1, 1, *(START // 4).to_bytes(4, "big"), 0, 0, 0, 1)
+PINS = {"link_width_bits": 4, "link_flit_cycles": 2, "link_latency_cycles": 8}
+START_LATENCY = START_CYCLES + 6
+"""Cycles from a board's start to that of a board that sends to it, at most."""
+
+
+class BoardsBench:
+    """Runs a program on boards, started by a host at the home chip alone."""
+
+    def __init__(self, program, crystals):
+        self.program = program
+        self.boards = Boards(program, divisor=DIVISOR)
+        self.simulator = self.boards.simulator(crystals)
+        (self.output,) = (s.kind.tensor for s in program.stages if isinstance(s.kind, Store))
+        self.products: list[np.ndarray] = []
+        self.cycles: list[int] = []
+        self.home = next(s.site.chip for s in program.stages if isinstance(s.kind, Store))
+
+    def run(self, a, b, *, runs: int = 1):
+        """Load, wait for the links, start ``runs`` times, and keep products and home cycles."""
+
+        async def testbench(ctx):
+            self._load(ctx, a, b)
+            tops = self.boards.tops
+            ends = [e for t in tops for e in (*t.transmitters.values(), *t.receivers.values())]
+            await self._until(ctx, lambda: all(ctx.get(end.up) for end in ends))
+            for _ in range(runs):
+                line = SerialLine(DIVISOR)
+                line.waiting.extend(START_COMMAND)
+                await self._until(ctx, lambda line=line: not line.busy, line)
+                await self._until(ctx, lambda: all(ctx.get(top.chip.done) for top in tops))
+                self.cycles.append(ctx.get(tops[self.home].chip.activity.cycles))
+                self.products.append(self._product(ctx))
+
+        self.simulator.add_testbench(testbench)
+        self.simulator.run()
+
+    async def _until(self, ctx, holds, line=None):
+        for _ in range(20_000):
+            if holds():
+                return
+            if line:
+                ctx.set(getattr(self.boards, f"rx_{self.home}"), line.drive())
+            await ctx.tick(self.boards.domains[self.home])
+        raise TimeoutError("the boards did not get there in 20000 cycles")
+
+    def _memory(self, tensor):
+        return next(t.chip.memories[tensor] for t in self.boards.tops if tensor in t.chip.memories)
+
+    def _load(self, ctx, a, b):
+        for name, array in bind(self.program, a, b).items():
+            tensor = self.program.tensor_by_name[name]
+            whole = tensor.slice_of.whole if tensor.slice_of else name
+            image = words(array, tensor, by_columns=whole == self.program.claim.left)
+            for row, word in zip(self._memory(name).data, image, strict=True):
+                ctx.set(row.as_value(), word)
+
+    def _product(self, ctx):
+        memory = self._memory(self.output)
+        image = [ctx.get(memory.data[row].as_value()) for row in range(memory.depth)]
+        return matrix_of(image, self.program.tensor_by_name[self.output])
+
+
+@pytest.mark.parametrize("ratio", RATIOS)
+@pytest.mark.parametrize("phase", PHASES)
+def test_two_boards_finish_exactly_for_every_ratio_and_phase(ratio, phase):
+    program = program_for(2, 4, 8, chips=2, tile=2, **PINS)
+    a, b = random_operands(program, 1)
+    bench = BoardsBench(program, [Crystal(), Crystal(ratio, phase)])
+    bench.run(a, b)
+    assert np.array_equal(bench.products[0], a @ b)
+    assert bench.cycles[0] <= (program.schedule.cycles + START_LATENCY) * max(1, ratio) + 1
+
+
+@pytest.mark.parametrize("reduce", ["tree", "star"])
+def test_four_boards_with_four_clocks_multiply_twice_without_a_reset(reduce):
+    program = program_for(4, 4, 16, chips=4, tile=2, reduce=reduce, **PINS)
+    a, b = random_operands(program, 2)
+    crystals = [Crystal(), Crystal(1.01, 0.2), Crystal(0.99, 0.7), Crystal(1.0001, 0.4)]
+    bench = BoardsBench(program, crystals)
+    bench.run(a, b, runs=2)
+    hops = 2 if reduce == "tree" else 1
+    for product, cycles in zip(bench.products, bench.cycles, strict=True):
+        assert np.array_equal(product, a @ b)
+        assert cycles <= (program.schedule.cycles + hops * START_LATENCY) * 1.01 + 1
+
+
+@pytest.mark.parametrize(("width", "flit_cycles", "latency"), [(1, 2, 8), (8, 3, 11), (40, 4, 13)])
+def test_boards_with_other_links_multiply(width, flit_cycles, latency):
+    program = program_for(
+        5,
+        7,
+        24,
+        chips=2,
+        tile=4,
+        link_width_bits=width,
+        link_flit_cycles=flit_cycles,
+        link_latency_cycles=latency,
+    )
+    a, b = random_operands(program, 3)
+    bench = BoardsBench(program, [Crystal(), Crystal(0.99, 0.3)])
+    bench.run(a, b)
+    assert np.array_equal(bench.products[0], a @ b)
+    assert bench.cycles[0] <= program.schedule.cycles + START_LATENCY + 1

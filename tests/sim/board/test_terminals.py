@@ -1,0 +1,87 @@
+# amaranth: UnusedElaboratable=no
+"""Simulated boards behind pseudo terminals, with this project's host at the other end."""
+
+import os
+
+import numpy as np
+import pytest
+
+from sim.board import terminals
+from sim.board.terminals import SimulatedBoards
+from sim.host.drive import drive
+from sim.host.errors import PortError
+from sim.host.uart_bone import UartBoneClient
+from tests.programs import program_for, random_operands
+
+ONE = program_for(2, 2, 4, chips=1, tile=2)
+PAIR = program_for(
+    2, 2, 8, chips=2, tile=2, link_width_bits=4, link_flit_cycles=2, link_latency_cycles=8
+)
+START_LATENCY = 15
+"""Cycles from the start of the home to that of the board that sends to it."""
+PATIENT = 20.0
+"""Seconds that a slow machine may take to simulate an answer."""
+
+
+@pytest.mark.parametrize(
+    ("program", "runs"), [(ONE, 2), (PAIR, 1)], ids=["1 chip, twice", "2 chips"]
+)
+def test_products_of_boards_are_exact(program, runs):
+    with SimulatedBoards(program) as boards:
+        for seed in range(runs):
+            a, b = random_operands(program, seed)
+            run = drive(program, a, b, ports=boards.ports, timeout_seconds=PATIENT)
+            assert np.array_equal(run.result.c, a @ b)
+            assert run.result.exact
+            late = run.chip_cycles[run.home] - program.schedule.cycles
+            assert late == 0 or (program is PAIR and -8 <= late <= START_LATENCY)
+            assert [chip.active_cycles for chip in run.result.chips] == [
+                program.work.result_pages * program.work.k_blocks * 2
+            ] * program.chip_count
+
+
+def test_a_board_refuses_its_chip_while_it_is_held():
+    with (
+        SimulatedBoards(ONE) as boards,
+        UartBoneClient(boards.ports[0], timeout_seconds=PATIENT) as client,
+    ):
+        hold = 0x8000_0004
+        client.write(hold, [1])
+        assert client.read(0, 1) == [0xFFFF_FFFF]
+        client.write(hold, [0])
+        assert client.read(0, 1) == [0x53485244]
+        assert client.read(0x8000_0010, 1) == [1]
+
+
+def test_the_terminals_are_gone_when_the_simulation_has_ended():
+    with SimulatedBoards(ONE) as boards:
+        (port,) = boards.ports
+        assert os.path.exists(port)
+        client = UartBoneClient(port)
+    assert boards.ports == ()
+    with client, pytest.raises(PortError):
+        client.read(0, 1)
+
+
+def test_a_host_that_does_not_read_does_not_stop_the_others():
+    with SimulatedBoards(PAIR) as boards:
+        boards._lines[0].received += bytes(1 << 20)
+        with UartBoneClient(boards.ports[1], timeout_seconds=PATIENT) as client:
+            assert client.read(0, 1) == [0x53485244]
+
+
+def test_what_stops_the_simulation_stops_the_host_and_is_raised(monkeypatch):
+    def fail(self):
+        raise RuntimeError("the simulation fails")
+
+    def run():
+        with (
+            SimulatedBoards(ONE) as boards,
+            UartBoneClient(boards.ports[0], timeout_seconds=PATIENT) as client,
+        ):
+            monkeypatch.setattr(terminals.SimulatedBoards, "_exchange", fail)
+            with pytest.raises(PortError):
+                client.read(0, 1)
+
+    with pytest.raises(RuntimeError, match="the simulation fails"):
+        run()
