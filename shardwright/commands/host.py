@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 import click
 
+from compiler.ir.program import Program
+from hw.board.description import board_names, load_board
 from shardwright.outcome import show_outcome
 from shardwright.problem import load_or_state_problem, problem_options, program_option
 from sim.files import check_writable
@@ -25,8 +27,8 @@ from sim.host.uart_bone import BAUD, TIMEOUT_SECONDS, check_serial
 @click.option(
     "--baud",
     type=click.IntRange(min=1),
-    default=BAUD,
-    help=f"Bits per second of the serial ports.  [default: {BAUD}]",
+    help="Bits per second of the serial ports.  [default: those of the board that the program "
+    f"was compiled for, {BAUD} if it names none]",
 )
 @click.option(
     "--timeout",
@@ -43,7 +45,7 @@ from sim.host.uart_bone import BAUD, TIMEOUT_SECONDS, check_serial
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 def host(
     ports: tuple[str, ...],
-    baud: int,
+    baud: int | None,
     timeout_seconds: float,
     output: str | None,
     as_json: bool,
@@ -64,7 +66,7 @@ def host(
         problem.a,
         problem.b,
         ports=ports,
-        baud=baud,
+        baud=baud or _baud_of(problem.program),
         timeout_seconds=timeout_seconds,
     )
     show_outcome(
@@ -75,6 +77,12 @@ def host(
         more={"home": run.home, "chip_cycles": run.chip_cycles, "clock_hz": run.clock_hz},
         notes=tuple(_cycles(run)),
     )
+
+
+def _baud_of(program: Program) -> int:
+    """The baud rate of the boards that a program was compiled for."""
+    name = program.target.name
+    return load_board(name).uart.baud if name in board_names() else BAUD
 
 
 def _cycles(run: BoardRun) -> Iterator[str]:

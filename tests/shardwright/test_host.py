@@ -9,6 +9,10 @@ from contextlib import ExitStack, contextmanager
 import numpy as np
 import pytest
 
+from compiler.pipeline import compile
+from compiler.workload import MatmulSpec
+from hw.board.description import load_board
+from hw.board.target import board_target
 from shardwright.programs import write_program
 from sim.board.terminals import SimulatedBoards
 from tests.programs import program_for, random_operands
@@ -121,6 +125,26 @@ def test_a_wrong_product_is_shown_and_not_written(files):
     assert result.exit_code == 1
     assert "NOT EXACT: C[0,0] is 0, not " in result.output
     assert not (files / "c.npy").exists()
+
+
+@pytest.mark.parametrize(
+    ("board", "baud"), [("ulx3s-85f", 1_000_000), ("icebreaker", 1_000_000), (None, 115_200)]
+)
+def test_the_baud_rate_is_that_of_the_board_of_the_program(files, board, baud):
+    program = ONE
+    if board:
+        program = compile(MatmulSpec(2, 2, 4), board_target(load_board(board)))
+    write_program(files / "for_a_board.json", program)
+    near, far = os.openpty()
+    try:
+        port = os.ttyname(far)
+        program_file = files / "for_a_board.json"
+        result = invoke("host --timeout 0.05 --program", program_file, "--port", port)
+    finally:
+        os.close(near)
+        os.close(far)
+    assert result.exit_code == 1
+    assert f" at {baud} baud" in result.output
 
 
 @pytest.mark.parametrize(
