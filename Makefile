@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow lint format bench clean
+.PHONY: demo test test-slow lint format bench bitstream bitstream-quick clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python examples/digits/demo.py
@@ -31,6 +31,17 @@ bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/engine_speed.py
 	$(BIN)/python benchmarks/verilog_size.py
 
+# The chip of a tree of four that receives and sends, for a ULX3S: some minutes.
+bitstream: $(VENV)/.installed-fpga
+	rm -rf build/ulx3s-85f
+	$(BIN)/shardwright build --m 32 --n 32 --k 2048 --chips 4 --board ulx3s-85f --chip 2 \
+		--seeds 2 -o build/ulx3s-85f
+	cat build/ulx3s-85f/chip_2/report.txt
+
+# Every board's pins, and small chips as far as synthesis: a part of `make test`.
+bitstream-quick: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -q -n auto tests/hw/board tests/sim/bitstream tests/shardwright/test_build.py
+
 clean:
 	rm -rf $(VENV) build
 
@@ -41,4 +52,8 @@ $(VENV)/.installed: pyproject.toml
 
 $(VENV)/.installed-dev: $(VENV)/.installed
 	$(BIN)/pip install --quiet --editable '.[dev]'
+	touch $@
+
+$(VENV)/.installed-fpga: $(VENV)/.installed
+	$(BIN)/pip install --quiet --editable '.[fpga]'
 	touch $@

@@ -5,10 +5,13 @@ import sys
 import click
 
 from compiler.errors import ShardwrightError
+from shardwright.commands.boards import boards
+from shardwright.commands.build import build
 from shardwright.commands.check import check
 from shardwright.commands.compile import compile_command
 from shardwright.commands.cosim import cosim
 from shardwright.commands.fit import fit
+from shardwright.commands.host import host
 from shardwright.commands.run import run
 from shardwright.commands.show import show
 from shardwright.commands.targets import targets
@@ -32,10 +35,13 @@ def main() -> None:
     """Compile a matrix product over many chips, and run it on the hardware that it describes."""
 
 
+main.add_command(boards)
+main.add_command(build)
 main.add_command(check)
 main.add_command(compile_command)
 main.add_command(cosim)
 main.add_command(fit)
+main.add_command(host)
 main.add_command(run)
 main.add_command(show)
 main.add_command(targets)

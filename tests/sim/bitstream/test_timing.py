@@ -1,0 +1,52 @@
+"""What nextpnr's report says, in the program's names."""
+
+import pytest
+
+from sim.bitstream.timing import Fill, clocks, crossings, fills
+from sim.bitstream.usage import Names
+from tests.sim.bitstream.netlists import CHIP, report
+
+
+def timed(**changes):
+    return clocks(report(**changes), CHIP, Names(CHIP, 2))
+
+
+def test_clocks_are_told_by_their_domains_that_of_the_chip_first():
+    assert [(c.name, c.achieved_hz, c.wanted_hz) for c in timed()] == [
+        ("sync", 90e6, 80e6),
+        ("in0_receiver.pins", 200e6, 40e6),
+    ]
+
+
+def test_the_slowest_path_is_told_in_the_names_of_the_program():
+    path = timed()[0].path
+    assert path is not None
+    assert (path.source, path.destination) == ("c2.bus__rdata", "c2.matmul.sums_0")
+    assert path.logic_ns == pytest.approx(0.5 + 0.25 + 0.125)
+    assert path.routing_ns == pytest.approx(1.5 + 2.0)
+    assert path.through == ("c2.host_port", "bridge", "c2.matmul")
+    assert timed()[1].path is None
+
+
+@pytest.mark.parametrize(
+    ("achieved", "wanted", "met"),
+    [(80.0, 80.0, True), (79.99, 80.0, False), (80.1, 80.0, True), (80.0, 80.00001, True)],
+)
+def test_a_clock_is_met_if_it_may_run_as_fast(achieved, wanted, met):
+    assert timed(sync_mhz=achieved, wanted_mhz=wanted)[0].met is met
+
+
+def test_ways_between_clocks_are_told_apart():
+    (crossing,) = crossings(report(), CHIP, Names(CHIP, 2))
+    assert (crossing.source, crossing.destination) == ("in0_receiver.pins", "sync")
+    assert crossing.path.routing_ns == pytest.approx(1.5 + 2.0)
+
+
+@pytest.mark.parametrize(("net", "name"), [("$glbnet$a.b", "a.b"), ("capture_clk", "capture")])
+def test_a_net_of_no_component_keeps_its_name(net, name):
+    entry = {"fmax": {net: {"achieved": 1.0, "constraint": 1.0}}, "critical_paths": []}
+    assert [clock.name for clock in clocks(entry, CHIP, Names(CHIP, 0))] == [name]
+
+
+def test_what_a_design_uses_of_a_device_the_fullest_first():
+    assert fills(report()) == (Fill("MULT18X18D", 4, 16), Fill("TRELLIS_COMB", 100, 1000))
