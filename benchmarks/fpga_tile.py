@@ -4,16 +4,18 @@ import argparse
 
 from amaranth.hdl import signed
 from amaranth.lib import data
-from fpga_flow import ECP5_85, Device, report
+from fpga_flow import ECP5_85, ICE40_UP5K, Device, report
 
 from hw.multiplier.ecp5 import Ecp5Multiplier
+from hw.multiplier.ice40 import Ice40Multiplier
 from hw.multiplier.plan import MultiplierPlan, plan_multipliers
 from hw.tile_unit import TileUnit
 
 OPERAND_BITS, SUM_BITS = 8, 32
-ECP5_85_BLOCKS = 156
+ECP5_85_BLOCKS, ICE40_UP5K_BLOCKS = 156, 8
 UNITS: dict[str, tuple[int, Device, MultiplierPlan]] = {
     "ecp5-8": (8, ECP5_85, plan_multipliers(8, ECP5_85_BLOCKS, block=Ecp5Multiplier)),
+    "ice40-2": (2, ICE40_UP5K, plan_multipliers(2, ICE40_UP5K_BLOCKS, block=Ice40Multiplier)),
     "ecp5-16": (16, ECP5_85, plan_multipliers(16, ECP5_85_BLOCKS, block=Ecp5Multiplier)),
 }
 

@@ -18,9 +18,9 @@ class HostPort(wiring.Component):
     """AXI4-Lite subordinate of a chip: identity, control, status, counters, tensor windows.
 
     One access at a time. A write is answered 2 cycles after its address and data are both there, a
-    read 3 cycles after its address: an address is decoded out of a register. An access that is not aligned to 32 bits, meets no
-    register or window, is not allowed there, or touches a window or starts a run while one is under
-    way, is answered SLVERR and changes nothing.
+    read 3 cycles after its address: an address is decoded out of a register. An access that is not
+    aligned to 32 bits, meets no register or window, is not allowed there, or touches a window or
+    starts a run while one is under way, is answered SLVERR and changes nothing.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ class HostPort(wiring.Component):
 def _within(window: Window, address: Value) -> Value:
     """Whether an address lies in a window, whose offset is a multiple of its span."""
     low = (window.span_bytes - 1).bit_length()
-    begins_alike = address[low:] == window.offset >> low
+    begins_alike = Value.cast(address[low:] == window.offset >> low)
     if window.span_bytes == 1 << low:
         return begins_alike
     return begins_alike & (address[:low] < window.span_bytes)
