@@ -80,18 +80,23 @@ class PageFifo(wiring.Component):
         pushed = self.i.valid & self.i.ready
         popped = self.o.valid & self.o.ready
 
-        # Whether there is room, and whether there is a beat, are registers of their own: both ends
-        # reach far from here.
-        next_level = Signal.like(level)
+        # Whether there is room, and whether there is a beat, are registers of their own, and what
+        # they become is known but for the two strobes: these come late and from far away.
         has_room = Signal(init=1)
-        m.d.comb += next_level.eq(level + pushed - popped)
-        m.d.sync += level.eq(next_level)
-        m.d.sync += has_room.eq(next_level != depth)
+        has_beat = Signal()
         m.d.comb += self.i.ready.eq(has_room)
         m.d.comb += write.data.eq(self.i.payload)
         m.d.comb += write.en.eq(pushed)
         m.d.comb += self.o.payload.eq(read.data)
         m.d.comb += self.page_release.eq(popped & (read_beat == self.page_beats - 1))
+        with m.If(pushed & ~popped):
+            m.d.sync += level.eq(level + 1)
+            m.d.sync += has_room.eq(level != depth - 1)
+            m.d.sync += has_beat.eq(1)
+        with m.If(popped & ~pushed):
+            m.d.sync += level.eq(level - 1)
+            m.d.sync += has_room.eq(1)
+            m.d.sync += has_beat.eq(level != 1)
         with m.If(pushed):
             m.d.sync += write.addr.eq(_next(write.addr, depth))
         with m.If(popped):
@@ -110,7 +115,7 @@ class PageFifo(wiring.Component):
                 "page released to the reader before it was written",
             )
         else:
-            m.d.sync += self.o.valid.eq(next_level != 0)
+            m.d.comb += self.o.valid.eq(has_beat)
         return m
 
 
