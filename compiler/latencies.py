@@ -5,7 +5,7 @@ LOAD_CYCLES = 1
 """From ``start`` to the first beat on a load's stream."""
 FIFO_CYCLES = 1
 """From the cycle in which a beat is written to the first in which it can be read."""
-TILE_CYCLES = 4
+TILE_CYCLES = 7
 """From the cycle in which a result's last pair of beats is taken to its first row."""
 LINK_REGISTER_CYCLES = 1
 """From the cycle in which a flit is taken to the one in which it is on the link."""

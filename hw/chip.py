@@ -28,6 +28,7 @@ from hw.link_ports import (
     sender_port,
 )
 from hw.load_unit import LoadUnit
+from hw.multiplier.plan import MultiplierPlan
 from hw.names import local_name
 from hw.page_fifo import PageFifo
 from hw.recv_unit import RecvUnit
@@ -53,6 +54,8 @@ class Chip(wiring.Component):
         Whether the chip has a host port. Without one it has none of the ports for it, does not
         count the waits of its stages, and knows the depths of the landing buffers that it sends
         to; in all else it is the same.
+    multipliers : :class:`MultiplierPlan` or None
+        What its tile units multiply with, each of them.
 
     Members
     -------
@@ -83,9 +86,17 @@ class Chip(wiring.Component):
         ``<port>_busy`` and ``<port>_stalled``.
     """
 
-    def __init__(self, program: Program, chip: int, *, host: bool = False):
+    def __init__(
+        self,
+        program: Program,
+        chip: int,
+        *,
+        host: bool = False,
+        multipliers: MultiplierPlan | None = None,
+    ):
         self.program = program
         self.chip = chip
+        self.multipliers = multipliers
         self.has_host = bool(host)
         self.stages = [s for s in program.stages if s.site is not None and s.site.chip == chip]
         here = {stage.name for stage in self.stages}
@@ -195,6 +206,7 @@ class Chip(wiring.Component):
                     beat_layout(page_of[result]),
                     block_count=block_count,
                     result_pages=self.fifos[result].depth_pages,
+                    multipliers=self.multipliers,
                 )
             case Fold(body) | Map(body):
                 return FoldUnit(beat_layout(page_of[stage.outs[0]]), body=body)

@@ -1,6 +1,9 @@
 """The host port: a chip's registers and memories on an AXI4-Lite bus."""
 
-from amaranth.hdl import C, Cat, Module, Signal, Value
+from functools import reduce
+from operator import or_
+
+from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import ReadPort, WritePort
 from amaranth.lib.wiring import In, Out
@@ -14,10 +17,10 @@ COUNTER_BITS = DATA_BITS
 class HostPort(wiring.Component):
     """AXI4-Lite subordinate of a chip: identity, control, status, counters, tensor windows.
 
-    One access at a time. A write is answered in the cycle after its address and data are both
-    there; a read 3 cycles after its address. An access that is not aligned to 32 bits, meets no
-    register or window, is not allowed there, or touches a window or starts a run while one is under
-    way, is answered SLVERR and changes nothing.
+    One access at a time. A write is answered 2 cycles after its address and data are both there, a
+    read 3 cycles after its address: an address is decoded out of a register. An access that is not
+    aligned to 32 bits, meets no register or window, is not allowed there, or touches a window or
+    starts a run while one is under way, is answered SLVERR and changes nothing.
 
     Parameters
     ----------
@@ -72,20 +75,26 @@ class HostPort(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        address = Signal(self.registers.address_bits)
+        self.address = Signal(self.registers.address_bits)
+        self.aligned = Signal()
+        m.d.comb += self.aligned.eq(self.address[:2] == 0)
         fetches = Signal()
+        self._select(m)
         with m.FSM():
             with m.State("IDLE"):
                 with m.If(self.bus.awvalid & self.bus.wvalid):
-                    m.d.comb += self.bus.awready.eq(1)
-                    m.d.comb += self.bus.wready.eq(1)
-                    m.d.sync += self.bus.bresp.eq(Response.SLVERR)
-                    self._write(m)
-                    m.next = "WRITTEN"
+                    m.d.sync += self.address.eq(self.bus.awaddr)
+                    m.next = "WRITE"
                 with m.Elif(self.bus.arvalid):
                     m.d.comb += self.bus.arready.eq(1)
-                    m.d.sync += address.eq(self.bus.araddr)
+                    m.d.sync += self.address.eq(self.bus.araddr)
                     m.next = "READ"
+            with m.State("WRITE"):
+                m.d.comb += self.bus.awready.eq(1)
+                m.d.comb += self.bus.wready.eq(1)
+                m.d.sync += self.bus.bresp.eq(Response.SLVERR)
+                self._write(m)
+                m.next = "WRITTEN"
             with m.State("WRITTEN"):
                 m.d.comb += self.bus.bvalid.eq(1)
                 with m.If(self.bus.bready):
@@ -94,9 +103,7 @@ class HostPort(wiring.Component):
                 m.d.comb += fetches.eq(1)
                 m.next = "FETCHED"
             with m.State("FETCHED"):
-                m.d.sync += self.bus.rdata.eq(0)
-                m.d.sync += self.bus.rresp.eq(Response.SLVERR)
-                self._read(m, address)
+                self._read(m)
                 m.next = "ANSWERED"
             with m.State("ANSWERED"):
                 m.d.comb += self.bus.rvalid.eq(1)
@@ -104,24 +111,23 @@ class HostPort(wiring.Component):
                     m.next = "IDLE"
         for window in self.registers.windows:
             port = getattr(self, f"read_{window.tensor}")
-            m.d.comb += port.addr.eq(_beat_index(window, address))
+            m.d.comb += port.addr.eq(_beat_index(window, self.address))
             m.d.comb += port.en.eq(fetches)
         return m
 
     def _write(self, m: Module) -> None:
         """Do a write that is allowed; the response is an error otherwise."""
-        address = self.bus.awaddr
-        with m.If((address[:2] == 0) & ~self.running):
+        with m.If(self.aligned & ~self.running):
             control = self.registers.register("control")
-            with m.If(address == control.offset):
+            with m.If(self.address == control.offset):
                 m.d.sync += self.bus.bresp.eq(Response.OKAY)
                 m.d.comb += self.start.eq(self.bus.wdata[0] & self.bus.wstrb[0])
             for window in self.registers.windows:
                 if window.access is Access.READ:
                     continue
-                with m.If(_within(window, address)):
+                with m.If(_within(window, self.address)):
                     m.d.sync += self.bus.bresp.eq(Response.OKAY)
-                    self._write_lanes(m, window, address)
+                    self._write_lanes(m, window, self.address)
 
     def _write_lanes(self, m: Module, window: Window, address: Value) -> None:
         port = getattr(self, f"write_{window.tensor}")
@@ -133,22 +139,46 @@ class HostPort(wiring.Component):
             m.d.comb += port.data[lane].eq(self.bus.wdata.word_select(place, window.element_bits))
             m.d.comb += port.en[lane].eq(self.bus.wstrb[place] & (word == lane // lanes_per_word))
 
-    def _read(self, m: Module, address: Signal) -> None:
+    def _select(self, m: Module) -> None:
+        """Select what the address names, a cycle before it is read."""
+        index_bits = (len(self.registers.registers) - 1).bit_length()
+        self.shown = Signal(DATA_BITS)
+        self.is_shown = Signal()
+        self.windows_met = Signal(len(self.registers.windows))
+        readable = Signal()
+        index = self.address[2 : 2 + index_bits]
+        values = []
+        for position, register in enumerate(self.registers.registers):
+            assert register.offset == position * DATA_BYTES
+            is_readable = register.access is not Access.WRITE
+            value = self._shown(register) if is_readable else C(0, DATA_BITS)
+            values.append(Cat(value, C(0, DATA_BITS - len(value))))
+        # A tree of multiplexers takes half of the logic that a case for each register does.
+        m.d.sync += self.shown.eq(Cat(values).word_select(index, DATA_BITS))
+        with m.Switch(index):
+            for position, register in enumerate(self.registers.registers):
+                if register.access is not Access.WRITE:
+                    with m.Case(position):
+                        m.d.comb += readable.eq(1)
+        m.d.sync += self.is_shown.eq(
+            readable & self.aligned & (self.address[2 + index_bits :] == 0)
+        )
+        m.d.sync += self.windows_met.eq(
+            Cat(_within(window, self.address) & self.aligned for window in self.registers.windows)
+        )
+
+    def _read(self, m: Module) -> None:
         """Answer a read that is allowed; the response is an error otherwise."""
-        with m.Switch(address):
-            for register in self.registers.registers:
-                if register.access is Access.WRITE:
-                    continue
-                with m.Case(register.offset):
-                    m.d.sync += self.bus.rdata.eq(self._shown(register))
-                    m.d.sync += self.bus.rresp.eq(Response.OKAY)
-        for window in self.registers.windows:
-            with m.If(_within(window, address) & (address[:2] == 0) & ~self.running):
-                words = _bus_words(window, getattr(self, f"read_{window.tensor}").data)
-                m.d.sync += self.bus.rdata.eq(
-                    words.word_select(_word_index(window, address), DATA_BITS)
-                )
-                m.d.sync += self.bus.rresp.eq(Response.OKAY)
+        met = self.windows_met & (~self.running).replicate(len(self.windows_met))
+        answers = [self.shown & self.is_shown.replicate(DATA_BITS)]
+        for window, is_met in zip(self.registers.windows, met, strict=True):
+            words = _bus_words(window, getattr(self, f"read_{window.tensor}").data)
+            word = words.word_select(_word_index(window, self.address), DATA_BITS)
+            answers.append(word & is_met.replicate(DATA_BITS))
+        m.d.sync += self.bus.rdata.eq(reduce(or_, answers))
+        m.d.sync += self.bus.rresp.eq(
+            Mux(self.is_shown | met.any(), Response.OKAY, Response.SLVERR)
+        )
 
     def _shown(self, register: Register) -> Value:
         if register.value is not None:
@@ -160,7 +190,11 @@ class HostPort(wiring.Component):
 
 def _within(window: Window, address: Value) -> Value:
     """Whether an address lies in a window, whose offset is a multiple of its span."""
-    return (address >= window.offset) & (address < window.offset + window.span_bytes)
+    low = (window.span_bytes - 1).bit_length()
+    begins_alike = Value.cast(address[low:] == window.offset >> low)
+    if window.span_bytes == 1 << low:
+        return begins_alike
+    return begins_alike & (address[:low] < window.span_bytes)
 
 
 def _beat_index(window: Window, address: Value) -> Value:

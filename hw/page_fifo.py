@@ -80,13 +80,23 @@ class PageFifo(wiring.Component):
         pushed = self.i.valid & self.i.ready
         popped = self.o.valid & self.o.ready
 
-        m.d.comb += self.i.ready.eq(level != depth)
+        # Whether there is room, and whether there is a beat, are registers of their own, and what
+        # they become is known but for the two strobes: these come late and from far away.
+        has_room = Signal(init=1)
+        has_beat = Signal()
+        m.d.comb += self.i.ready.eq(has_room)
         m.d.comb += write.data.eq(self.i.payload)
         m.d.comb += write.en.eq(pushed)
         m.d.comb += self.o.payload.eq(read.data)
         m.d.comb += self.page_release.eq(popped & (read_beat == self.page_beats - 1))
-        with m.If(pushed != popped):
-            m.d.sync += level.eq(Mux(pushed, level + 1, level - 1))
+        with m.If(pushed & ~popped):
+            m.d.sync += level.eq(level + 1)
+            m.d.sync += has_room.eq(level != depth - 1)
+            m.d.sync += has_beat.eq(1)
+        with m.If(popped & ~pushed):
+            m.d.sync += level.eq(level - 1)
+            m.d.sync += has_room.eq(1)
+            m.d.sync += has_beat.eq(level != 1)
         with m.If(pushed):
             m.d.sync += write.addr.eq(_next(write.addr, depth))
         with m.If(popped):
@@ -95,15 +105,17 @@ class PageFifo(wiring.Component):
 
         if self.commits:
             readable = Signal(range(depth + 1))
-            m.d.comb += self.o.valid.eq(readable != 0)
+            next_readable = Signal.like(readable)
             released = Mux(self.commit, self.page_beats, 0)
-            m.d.sync += readable.eq(readable + released - popped)
+            m.d.comb += next_readable.eq(readable + released - popped)
+            m.d.sync += readable.eq(next_readable)
+            m.d.sync += self.o.valid.eq(next_readable != 0)
             m.d.sync += Assert(
                 ~self.commit | (readable + self.page_beats <= level),
                 "page released to the reader before it was written",
             )
         else:
-            m.d.comb += self.o.valid.eq(level != 0)
+            m.d.comb += self.o.valid.eq(has_beat)
         return m
 
 

@@ -1,6 +1,6 @@
 """The memory of a tensor, shared by the stage that uses it and the host."""
 
-from amaranth.hdl import Module
+from amaranth.hdl import Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory, MemoryData, ReadPort, WritePort
 from amaranth.lib.wiring import In, Out, connect, flipped
@@ -12,7 +12,7 @@ class OperandMemory(wiring.Component):
     """Memory of an operand: a load reads it in a run, the host reads and writes it otherwise.
 
     One write port and one synchronous read port, whose address comes from the load or, outside of a
-    run, from the host.
+    run, from the host. Nothing is read in a cycle in which something is written.
 
     Parameters
     ----------
@@ -60,16 +60,22 @@ class OperandMemory(wiring.Component):
     def elaborate(self, platform) -> Module:
         m = Module()
         m.submodules.memory = self.memory
-        read = self.memory.read_port()
+        read = self.memory.read_port(domain="comb")
         connect(m, flipped(self.host_write), self.memory.write_port(granularity=1))
+        reads = Signal()
         with m.If(self.running):
             m.d.comb += read.addr.eq(self.load.addr)
-            m.d.comb += read.en.eq(self.load.en)
+            m.d.comb += reads.eq(self.load.en)
         with m.Else():
             m.d.comb += read.addr.eq(self.host_read.addr)
-            m.d.comb += read.en.eq(self.host_read.en)
-        m.d.comb += self.load.data.eq(read.data)
-        m.d.comb += self.host_read.data.eq(read.data)
+            m.d.comb += reads.eq(self.host_read.en)
+        # The register is that of the block RAM. Synthesis adds logic for a word that is read while
+        # it is written, unless it sees that none is.
+        data = Signal(self.beat)
+        with m.If(reads & ~self.host_write.en.any()):
+            m.d.sync += data.eq(read.data)
+        m.d.comb += self.load.data.eq(data)
+        m.d.comb += self.host_read.data.eq(data)
         return m
 
 

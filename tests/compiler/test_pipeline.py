@@ -148,7 +148,7 @@ def test_what_is_set_by_hand_survives(name, changes):
         (
             "c1.partial",
             {"depth_pages": 1},
-            "4 result pages take 126 cycles, but 101 with unbounded buffers; room was waited for "
+            "4 result pages take 138 cycles, but 104 with unbounded buffers; room was waited for "
             "in c1.partial",
         ),
         (

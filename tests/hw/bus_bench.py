@@ -129,6 +129,8 @@ async def write_at_once(ctx, managers, address: int, data: int) -> None:
             ctx.set(signal, 1)
     accepted = [s for manager in managers for s in (manager.bus.awready, manager.bus.wready)]
     _, _, *ready = await ctx.tick().sample(*accepted)
+    assert not any(ready)
+    _, _, *ready = await ctx.tick().sample(*accepted)
     assert all(ready)
     for manager in managers:
         ctx.set(manager.bus.awvalid, 0)

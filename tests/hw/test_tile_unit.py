@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 from amaranth.hdl import ResetInserter, Signal
 
+from hw.multiplier.logic import LogicMultiplier
+from hw.multiplier.plan import MultiplierPlan
 from hw.tile_unit import TileUnit
 from tests.hw.simulation import (
     delayed,
@@ -99,12 +101,33 @@ def test_is_exact_at_the_extremes_while_its_accumulators_wrap_around(a_sign, b_s
     assert abs(6 * extreme[a_sign] * extreme[b_sign]) * results >= 1 << dut.total.elem_shape.width
 
 
+@pytest.mark.parametrize("tile", [1, 3])
+def test_planned_multipliers_keep_schedule_and_results(tile):
+    plan = MultiplierPlan(tile, LogicMultiplier, tile)
+    logs = []
+    for multipliers in (None, plan):
+        dut = TileUnit(
+            lanes(tile),
+            lanes(tile, 32),
+            block_count=2,
+            result_pages=2,
+            multipliers=multipliers,
+        )
+        a, b = operands(dut, 6, "planned")
+        received, log = [], []
+        benches = feed_and_read(dut, a, b, received, densities=(0.8, 0.8, 0.8))
+        simulate(dut, *benches, monitors=[monitor(log, dut.active, dut.c.valid, dut.c.payload)])
+        assert received == results_of(a, b, 2 * tile)
+        logs.append(log)
+    assert logs[0] == logs[1]
+
+
 @pytest.mark.parametrize(("tile", "block_count"), SHAPES)
 @pytest.mark.parametrize("result_pages", [1, 2, 3, 8])
 def test_keeps_its_schedule_to_the_cycle(tile, block_count, result_pages):
     """A result follows the one before without an idle cycle, unless it waits for a page.
 
-    The last row of a result is out ``tile - 1 + 4`` cycles after its last pair; it can be read in
+    The last row of a result is out ``tile - 1 + 7`` cycles after its last pair; it can be read in
     the next cycle, and its page be taken again in the one after that.
     """
     dut = tile_unit(tile, block_count, result_pages)
@@ -118,14 +141,14 @@ def test_keeps_its_schedule_to_the_cycle(tile, block_count, result_pages):
         starts.append(starts[-1] + beats)
         if result >= result_pages:
             page_taken = starts[result - result_pages]
-            starts[-1] = max(starts[-1], page_taken + (beats - 1) + (tile - 1 + 4) + 2)
+            starts[-1] = max(starts[-1], page_taken + (beats - 1) + (tile - 1 + 7) + 2)
     assert [cycle for cycle, (active, _) in enumerate(log) if active] == [
         start + beat for start in starts for beat in range(beats)
     ]
     assert [cycle for cycle, (_, valid) in enumerate(log) if valid] == [
-        start + (beats - 1) + 4 + row for start in starts for row in range(tile)
+        start + (beats - 1) + 7 + row for start in starts for row in range(tile)
     ]
-    if (result_pages - 1) * beats >= tile + 4:
+    if (result_pages - 1) * beats >= tile + 7:
         assert starts == [*range(0, results * beats, beats)]
     assert received == results_of(a, b, beats)
 
@@ -226,3 +249,10 @@ def test_refuses_layouts_of_different_lanes():
         TileUnit(lanes(3), lanes(4, 32), block_count=1, result_pages=1)
     rule = "Operand and total must have the same number of lanes"
     assert str(error.value) == f"{rule}, not 3 and 4"
+
+
+def test_refuses_multipliers_planned_for_another_array():
+    plan = MultiplierPlan(4, LogicMultiplier, 4)
+    text = "Multipliers must be planned for tiles of 3, not 4"
+    with pytest.raises(ValueError, match=text):
+        TileUnit(lanes(3), lanes(3, 32), block_count=1, result_pages=1, multipliers=plan)

@@ -38,7 +38,7 @@ def product_of(folder: Path, a: np.ndarray, b: np.ndarray, *options: str) -> np.
 
 
 @pytest.mark.parametrize(
-    ("chips", "cycles"), [(1, 8205), (2, 4121), (4, 2085), (8, 1073), (16, 573)]
+    ("chips", "cycles"), [(1, 8208), (2, 4124), (4, 2088), (8, 1076), (16, 576)]
 )
 def test_cycles_of_the_reference_product(chips, cycles):
     data = run_json(

@@ -68,20 +68,20 @@ def test_what_the_compiler_states_is_possible(program):
             f"{LAST + 9} cycles are stated, but the tokens take {LAST}",
         ),
         (
-            timed("c0.recv_0", first_beat=20),
-            "c0.recv_0 begins at cycle 20, but c1.matmul sends its first beat at 21",
+            timed("c0.recv_0", first_beat=23),
+            "c0.recv_0 begins at cycle 23, but c1.matmul sends its first beat at 24",
         ),
         (
-            timed("c0.fold", first_beat=31),
-            "c0.fold begins at cycle 31, but c0.recv_0 sends its first beat at 31",
+            timed("c0.fold", first_beat=34),
+            "c0.fold begins at cycle 34, but c0.recv_0 sends its first beat at 34",
         ),
         (
-            timed("c0.recv_0", last_beat=84),
-            "c0.recv_0 ends at cycle 84, but c1.matmul sends its last beat at 76",
+            timed("c0.recv_0", last_beat=87),
+            "c0.recv_0 ends at cycle 87, but c1.matmul sends its last beat at 79",
         ),
         (
-            timed("c0.matmul", first_beat=20),
-            "c0.matmul is said to send from 20 to 76, but the tokens pass from 21 to 76",
+            timed("c0.matmul", first_beat=23),
+            "c0.matmul is said to send from 23 to 79, but the tokens pass from 24 to 79",
         ),
         (
             timed("c1.load_b", last_beat=63),

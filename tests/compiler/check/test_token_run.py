@@ -17,7 +17,7 @@ from compiler.workload import MatmulSpec
 from tests.compiler.programs import changed, compiled, sharded
 from tests.mutation.mutations import BY_NAME
 
-LOAD, FIFO, TILE_UNIT = 1, 1, 4
+LOAD, FIFO, TILE_UNIT = 1, 1, 7
 """Cycles through a load, a FIFO and a tile unit, as the tests of the components hold them."""
 
 
