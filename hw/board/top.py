@@ -12,12 +12,14 @@ from compiler.ir.edge import Edge, Token
 from compiler.ir.program import Program
 from hw.board.board_port import BoardPort
 from hw.board.cables import Cabling
+from hw.board.multipliers import board_multipliers
 from hw.board.pin_link import PinLinkSignature
 from hw.board.pin_receiver import PinReceiver
 from hw.board.pin_transmitter import PinTransmitter
 from hw.board.uart_bone import ADDRESS_BITS, UartBone
 from hw.chip import Chip
 from hw.link_ports import credits_port, landing_pages, receiver_port, sender_port
+from hw.multiplier.plan import MultiplierPlan
 
 TIMEOUT_SECONDS = 0.1
 """Silence on the serial line that ends a command that has begun: the default of LiteX's bridge."""
@@ -41,6 +43,8 @@ class BoardTop(wiring.Component):
         Frequency of the clock.
     baud : :class:`int`
         Bits per second on the serial line.
+    multipliers : :class:`MultiplierPlan` or None
+        What the multipliers of a tile unit are; left to the tools if ``None``.
 
     Members
     -------
@@ -65,9 +69,10 @@ class BoardTop(wiring.Component):
         ports: Mapping[str, str],
         clock_hz: int,
         baud: int,
+        multipliers: MultiplierPlan | None = None,
     ):
         self.program = program
-        self.chip = Chip(program, chip, host=True)
+        self.chip = Chip(program, chip, host=True, multipliers=multipliers)
         self.ports = {
             edge.name: _port(edge, ports) for edge in (*self.chip.outgoing, *self.chip.incoming)
         }
@@ -173,7 +178,12 @@ def board_top(program: Program, chip: int, cabling: Cabling) -> BoardTop:
         if joint.destination == chip:
             ports[joint.link] = destination.name
     return BoardTop(
-        program, chip, ports=ports, clock_hz=board.clock.target_hz, baud=board.uart.baud
+        program,
+        chip,
+        ports=ports,
+        clock_hz=board.clock.target_hz,
+        baud=board.uart.baud,
+        multipliers=board_multipliers(program, chip, board),
     )
 
 

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 
 from compiler.ir.program import Program
 from hw.board.board import Board
+from hw.board.multipliers import board_multipliers
+from hw.multiplier.plan import MultiplierPlan
 from sim.bitstream.timing import ClockTiming, Crossing, Fill
 from sim.bitstream.usage import Usage
 
@@ -64,6 +66,11 @@ class ChipBuild:
     def met(self) -> bool:
         """Whether every clock may run as fast as it does; so far, nothing speaks against it."""
         return self.best is None or self.best.met
+
+    @property
+    def multipliers(self) -> MultiplierPlan | None:
+        """What the multipliers of its tile unit are; ``None`` if that is the tool's choice."""
+        return board_multipliers(self.program, self.chip, self.board)
 
     @property
     def cycles(self) -> int:

@@ -34,6 +34,7 @@ def record(build: ChipBuild) -> dict[str, Any]:
         "board": build.board.name,
         "program": build.program.name,
         "tile": build.program.tile,
+        "multipliers": _multipliers(build),
         "bitstream": build.bitstream or None,
         "same_as": build.same_as,
         "clock_hz": build.board.clock.target_hz,
@@ -54,6 +55,12 @@ def record(build: ChipBuild) -> dict[str, Any]:
         "multiply_accumulates_per_second": build.rate,
         "peak_multiply_accumulates_per_second": build.peak_rate,
     }
+
+
+def _multipliers(build: ChipBuild) -> dict[str, int] | None:
+    """How many multipliers of a tile unit are blocks of the device, and how many are logic."""
+    plan = build.multipliers
+    return {"blocks": plan.block_count, "logic": plan.rest_count} if plan else None
 
 
 def folder_of(chip: int) -> str:
@@ -168,6 +175,10 @@ def _spread(build: ChipBuild, name: str) -> str:
 def _performance(build: ChipBuild) -> Table:
     table = Table(show_header=False)
     clock_mhz = build.board.clock.target_hz / MEGA
+    multipliers = _multipliers(build)
+    if multipliers:
+        kinds = f"{multipliers['blocks']} are blocks, {multipliers['logic']} are logic"
+        table.add_row("multipliers", f"{build.program.tile**2} in the tile unit: {kinds}")
     table.add_row(
         "a product", f"{build.cycles:,} cycles at {clock_mhz:g} MHz: {seconds(build.seconds)}"
     )
