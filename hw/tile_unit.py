@@ -226,7 +226,7 @@ class TileUnit(wiring.Component):
     ) -> data.View:
         """Keep the total of the selected row; return the one that it had before."""
         if self.tile == 1:
-            last_sums = Signal(self.total)
+            last_sums = data.View(self.total, Signal(self.total.size, name="last_sums"))
             with m.If(selected):
                 m.d.sync += last_sums.eq(sums)
             return last_sums
