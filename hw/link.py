@@ -44,7 +44,8 @@ class LinkTransmitter(wiring.Component):
     stalled : ``Out(1)``
         Asserted in a cycle in which a beat waits for a credit, and for nothing else.
     landing_pages : ``In(range(credits + 1))``
-        Only if ``told``. Depth of the landing buffer, in pages, which does not change.
+        Only if ``told``. Depth of the landing buffer, in pages, which does not change, but is 0
+        while the link is down: then no page begins.
 
     Raises
     ------
@@ -89,7 +90,7 @@ class LinkTransmitter(wiring.Component):
             m.d.sync += Assert(
                 ~returned | (slots_taken != 0), "a page slot returned that was never taken"
             )
-            return slots_taken != self.landing_pages
+            return (slots_taken != self.landing_pages) & (self.landing_pages != 0)
         return self.count_slots(m, taken, returned, initial=self.credits)
 
     def count_slots(self, m: Module, taken, returned: Signal, *, initial: int) -> Value:

@@ -15,12 +15,16 @@ from hw.interfaces import positive
 
 CREDIT_CYCLES = 3
 """Length of a pulse for a credit, and of the pause behind any pulse."""
+CREDIT_PERIOD_CYCLES = 2 * CREDIT_CYCLES
+"""Cycles from one credit to the next: pages that take no less are not held up by them."""
 START_CYCLES = 9
 """Length of a pulse for a start."""
 LONGEST_CREDIT_CYCLES = (CREDIT_CYCLES + START_CYCLES) // 2 - 1
 """Pulses up to this length are credits."""
 SETTLED_CYCLES = 24
 """A level that stands for so long is no pulse."""
+UNREADY_CYCLES = 2 * SETTLED_CYCLES
+"""Cycles for which the wire is high after a receiver was not ready, be it for one cycle."""
 
 
 class BackWireSender(wiring.Component):
@@ -36,7 +40,8 @@ class BackWireSender(wiring.Component):
     Members
     -------
     ready : ``In(1)``
-        Whether the receiver is ready. While it is not, the wire is high and nothing waits.
+        Whether the receiver is ready. While it is not, and for so long after that the other end
+        cannot take it for a pulse, the wire is high and nothing waits.
     credit, start : ``In(1)``
         Asserted for one cycle for each credit, and for a start.
     wire : ``Out(1, init=1)``
@@ -57,6 +62,7 @@ class BackWireSender(wiring.Component):
         waiting = Signal(range(self.credits + 1))
         start_waits = Signal()
         rest = Signal(range(START_CYCLES))
+        unready_cycles = Signal(range(UNREADY_CYCLES + 1), init=UNREADY_CYCLES)
         free = ~self.wire & (rest == 0)
         starts = free & (self.start | start_waits)
         credits = free & ~starts & (self.credit | (waiting != 0))
@@ -72,6 +78,10 @@ class BackWireSender(wiring.Component):
             m.d.sync += self.wire.eq(0)
             m.d.sync += rest.eq(CREDIT_CYCLES - 1)
         with m.If(~self.ready):
+            m.d.sync += unready_cycles.eq(UNREADY_CYCLES)
+        with m.Elif(unready_cycles != 0):
+            m.d.sync += unready_cycles.eq(unready_cycles - 1)
+        with m.If(~self.ready | (unready_cycles != 0)):
             m.d.sync += self.wire.eq(1)
             m.d.sync += rest.eq(0)
             m.d.sync += waiting.eq(0)

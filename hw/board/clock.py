@@ -12,7 +12,8 @@ from hw.board.errors import UnreachableClockError
 from hw.board.pll import PhaseLockedLoop
 
 SETTLING_CYCLES = 16
-"""Least time for which the reset stands after configuration, and after the PLL has locked."""
+"""Least time for which the reset stands after configuration, after the PLL has locked, and after
+the button was let go."""
 ICE40_SETTLING_SECONDS = 15e-6
 """The same on iCE40, whose block RAMs read as zero for about 3 microseconds after configuration.
 
@@ -86,19 +87,24 @@ class ClockGenerator(Elaboratable):
         held = Const(0)
         if self.board.reset is not None:
             m.submodules.button = button = io.Buffer("i", request(platform, self.board.reset))
-            held = button.i
+            held, pressed = button.i, Signal()
+            m.submodules.press = FFSynchronizer(held, pressed, o_domain="settling")
+            steady &= ~pressed
         m.submodules.reset = ResetSynchronizer(
             held | ~locked | ~self._settle(m, steady), domain="sync"
         )
         return m
 
     def _settle(self, m: Module, steady) -> Signal:
-        """Count, from configuration on, the cycles with lock; return whether they are enough."""
+        """Count the cycles with lock and without the button; return whether they are enough."""
         elapsed = Signal(range(self.settling_cycles + 1))
         settled = Signal()
-        with m.If(elapsed == self.settling_cycles):
+        with m.If(~steady):
+            m.d.settling += elapsed.eq(0)
+            m.d.settling += settled.eq(0)
+        with m.Elif(elapsed == self.settling_cycles):
             m.d.settling += settled.eq(1)
-        with m.Elif(steady):
+        with m.Else():
             m.d.settling += elapsed.eq(elapsed + 1)
         return settled
 

@@ -21,6 +21,7 @@ def link_resource(board: Board, port: LinkPort) -> Resource:
     family = FAMILIES[board.family]
     forward, backward = ("o", "i") if port.direction == "out" else ("i", "o")
     down = [Attrs(**dict([family.pull_down]))] if forward == "i" and family.pull_down else []
+    stopped = down or ([Attrs(**dict([family.pull_up]))] if forward == "i" else [])
     up = [Attrs(**dict([family.pull_up]))] if backward == "i" else []
     connector = _connector(board, port)
 
@@ -32,7 +33,7 @@ def link_resource(board: Board, port: LinkPort) -> Resource:
         clock.append(Clock(board.link_clock_hz))
         if board.family == "ice40" and port.clock_input:
             clock.append(Attrs(GLOBAL=True))
-    clock += down
+    clock += stopped
     return Resource(
         link_name(port),
         0,

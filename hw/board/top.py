@@ -123,26 +123,17 @@ class BoardTop(wiring.Component):
         m.d.comb += port.bus_errors.eq(bridge.errors)
         m.d.comb += self.chip.coordinate.eq(self.chip.chip)
 
-        starts = Signal()
+        starts, running = Signal(), self.chip.activity.running
         heard = [transmitter.start for transmitter in self.transmitters.values()]
-        m.d.comb += starts.eq(reduce(or_, heard, port.start))
+        m.d.comb += starts.eq(reduce(or_, heard, port.start) & ~running & ~port.hold)
         m.d.comb += self.chip.start.eq(starts)
-        m.d.comb += port.running.eq(self._running(m, starts))
+        m.d.comb += port.running.eq(running)
         for index, edge in enumerate((*self.chip.outgoing, *self.chip.incoming)):
             sends = edge.name in self.transmitters
             (self._join_outgoing if sends else self._join_incoming)(m, edge, starts)
             end = self.transmitters[edge.name] if sends else self.receivers[edge.name]
             m.d.comb += port.links_up[index].eq(end.up)
         return m
-
-    def _running(self, m: Module, starts: Signal) -> Signal:
-        """Whether a run is under way: it is from its start until the chip is done."""
-        running = Signal()
-        with m.If(starts):
-            m.d.sync += running.eq(1)
-        with m.Elif(self.chip.done | self.board_port.hold):
-            m.d.sync += running.eq(0)
-        return running
 
     def _join_outgoing(self, m: Module, edge: Edge, starts: Signal) -> None:
         transmitter, name = self.transmitters[edge.name], self.ports[edge.name]

@@ -13,6 +13,7 @@ PROGRAMS = {
     "star": program_for(8, 8, 32, chips=4, reduce="star"),
     "semaphores": program_for(8, 8, 32, chips=4, target="semaphore-mesh"),
 }
+pytestmark = pytest.mark.usefixtures("never_built")
 each_program = pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 
 

@@ -174,6 +174,21 @@ def test_told_a_depth_it_does_what_it_does_where_that_depth_is_fixed(depth_pages
     assert any(stalled for _, stalled, _ in log)
 
 
+def test_no_page_begins_while_the_link_is_down():
+    dut = LinkTransmitter(BEAT, page_beats=PAGE_BEATS, width_bits=24, credits=3, told=True)
+    log = []
+
+    async def far_end(ctx):
+        ctx.set(dut.i.valid, 1)
+        for pages in (0, 3, 0, 3):
+            ctx.set(dut.landing_pages, pages)
+            await idle(ctx, 4)
+
+    simulate(dut, far_end, monitors=[monitor(log, dut.busy)])
+    # A page that has begun ends; three are on their way when the link is up again.
+    assert [busy for (busy,) in log] == [0] * 4 + [1] * 4 + [1] * 2 + [0] * 2 + [1] * 3 + [0]
+
+
 @pytest.mark.parametrize("cycles_before", [1, 4, 9, 13, 20])
 def test_reset_gives_back_every_credit_and_forgets_half_a_page(cycles_before):
     bench = credit_link(width_bits=8, credits=2, latency_cycles=3)

@@ -125,6 +125,7 @@ def test_record_is_plain_data_with_every_figure():
         "reduce": "star",
         "link_width": 256,
         "link_latency": 8,
+        "link_flit_cycles": 1,
         "cycles": result.cycles,
         "predicted_cycles": result.cycles,
         "ideal_cycles": 8 * 4 * 48 // (3 * 2 * 2),

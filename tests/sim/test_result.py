@@ -54,9 +54,9 @@ def test_one_chip_exposes_no_reduction(tile):
 
 
 def test_reduction_is_exposed_from_the_last_product_of_any_chip():
-    # The last row of a 4 x 4 tile is in memory 4 + 3 + 1 cycles behind its last pair of beats.
+    # The last row of a 4 x 4 tile is in memory 7 + 3 + 1 cycles behind its last pair of beats.
     chips = (ChipActivity(0, 32, 40), ChipActivity(1, 32, 60), ChipActivity(2, 32, 50))
-    assert result_of([[0]], [[0]], cycles=100, chips=chips).exposed_reduction_cycles == 32
+    assert result_of([[0]], [[0]], cycles=100, chips=chips).exposed_reduction_cycles == 29
 
 
 def test_a_result_cannot_be_changed():

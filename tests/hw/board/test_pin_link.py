@@ -189,6 +189,27 @@ def test_the_sender_hears_of_a_receiver_that_is_held_and_of_no_credit(ratio):
     assert bench.returned == bench.starts == []
 
 
+@each_ratio
+@pytest.mark.parametrize("held_cycles", [1, 3, 9, 20])
+def test_a_receiver_that_is_held_for_a_moment_is_down_and_sends_no_pulse(ratio, held_cycles):
+    bench = PinBench(data_pins=2, flit_cycles=2, ratio=ratio, phase=0.6)
+
+    async def held(ctx, tick):
+        await bench.until_up(ctx, tick)
+        ctx.set(bench.receiver.held, 1)
+        for _ in range(held_cycles):
+            await tick()
+        ctx.set(bench.receiver.held, 0)
+        for _ in range(4 * SETTLED_CYCLES):
+            await tick()
+
+    bench.run(("second", held))
+    up = [sender for sender, _ in bench.up]
+    assert up[-1]
+    assert False in up[up.index(True) :]
+    assert bench.returned == bench.starts == []
+
+
 def test_a_link_is_down_without_its_clock():
     bench = PinBench(data_pins=2, flit_cycles=2, ratio=1.0, phase=0.0)
     cut = []

@@ -1,9 +1,6 @@
 """What a board's top refuses, and where it puts the links; tests/sim/board/ runs it."""
 
-import gc
-
 import pytest
-from amaranth.hdl import UnusedElaboratable
 
 from hw.board.cabling import cable, joints_of_program
 from hw.board.description import load_board
@@ -14,13 +11,7 @@ PINS = {"link_width_bits": 8, "link_flit_cycles": 2, "link_latency_cycles": 8}
 TREE = program_for(8, 8, 32, chips=4, tile=8, **PINS)
 
 
-@pytest.fixture(autouse=True)
-def never_built(monkeypatch):
-    """No top of these tests is elaborated, nor are those of its parts that were made before a
-    refusal."""
-    monkeypatch.setattr(UnusedElaboratable, "_MustUse__silence", True, raising=False)
-    yield
-    gc.collect()
+pytestmark = pytest.mark.usefixtures("never_built")
 
 
 def test_each_chip_has_the_link_ports_that_its_cables_take():

@@ -23,7 +23,7 @@ START_LATENCY = START_CYCLES + 6
 
 
 class BoardsBench:
-    """Runs a program on boards, started by a host at the home chip alone."""
+    """Runs a program on boards, started by a host at the home chip, or at several."""
 
     def __init__(self, program, crystals):
         self.program = program
@@ -32,6 +32,7 @@ class BoardsBench:
         (self.output,) = (s.kind.tensor for s in program.stages if isinstance(s.kind, Store))
         self.products: list[np.ndarray] = []
         self.cycles: list[int] = []
+        self.begins_at: tuple[int, ...] = ()
         self.home = next(s.site.chip for s in program.stages if isinstance(s.kind, Store))
 
     def run(self, a, b, *, runs: int = 1):
@@ -43,9 +44,10 @@ class BoardsBench:
             ends = [e for t in tops for e in (*t.transmitters.values(), *t.receivers.values())]
             await self._until(ctx, lambda: all(ctx.get(end.up) for end in ends))
             for _ in range(runs):
-                line = SerialLine(DIVISOR)
-                line.waiting.extend(START_COMMAND)
-                await self._until(ctx, lambda line=line: not line.busy, line)
+                for chip in self.begins_at or (self.home,):
+                    line = SerialLine(DIVISOR)
+                    line.waiting.extend(START_COMMAND)
+                    await self._until(ctx, lambda line=line: not line.busy, line, chip)
                 await self._until(ctx, lambda: all(ctx.get(top.chip.done) for top in tops))
                 self.cycles.append(ctx.get(tops[self.home].chip.activity.cycles))
                 self.products.append(self._product(ctx))
@@ -53,12 +55,12 @@ class BoardsBench:
         self.simulator.add_testbench(testbench)
         self.simulator.run()
 
-    async def _until(self, ctx, holds, line=None):
+    async def _until(self, ctx, holds, line=None, chip=0):
         for _ in range(20_000):
             if holds():
                 return
             if line:
-                ctx.set(getattr(self.boards, f"rx_{self.home}"), line.drive())
+                ctx.set(getattr(self.boards, f"rx_{chip}"), line.drive())
             await ctx.tick(self.boards.domains[self.home])
         raise TimeoutError("the boards did not get there in 20000 cycles")
 
@@ -120,3 +122,12 @@ def test_boards_with_other_links_multiply(width, flit_cycles, latency):
     bench.run(a, b)
     assert np.array_equal(bench.products[0], a @ b)
     assert bench.cycles[0] <= program.schedule.cycles + START_LATENCY + 1
+
+
+def test_a_start_over_a_link_is_refused_while_a_board_runs():
+    program = program_for(2, 4, 64, chips=2, tile=2, **PINS)
+    a, b = random_operands(program, 4)
+    bench = BoardsBench(program, [])
+    bench.begins_at = (1, 0)
+    bench.run(a, b)
+    assert np.array_equal(bench.products[0], a @ b)
