@@ -1,6 +1,11 @@
 """Every error of a board's build that is raised on purpose."""
 
+import re
+
 from compiler.errors import ShardwrightError
+
+COMPLAINT = re.compile(r"(ERROR|Error|error|fatal error)\b")
+"""How a line begins that says what is wrong; further on, it may be the name of a signal."""
 
 
 class BuildError(ShardwrightError):
@@ -19,18 +24,43 @@ class FpgaToolMissingError(BuildError):
 
 
 class FpgaToolFailedError(BuildError):
-    """A tool refused a design. ``log`` is all that it said, ``log_file`` where it is kept."""
+    """A tool refused a design, cannot be started, or did not write what it is run for.
 
-    def __init__(self, *, tool: str, stage: str, status: int, log: str, log_file: str = ""):
+    Parameters
+    ----------
+    status : int or None
+        Exit status; ``None`` if the tool was not started.
+    log, log_file : str
+        All that it said, and where that is kept.
+    why : str
+        What is wrong; what the log says of it, if left out.
+    """
+
+    def __init__(
+        self,
+        *,
+        tool: str,
+        stage: str,
+        status: int | None,
+        log: str,
+        log_file: str = "",
+        why: str = "",
+    ):
         self.tool, self.stage, self.status = tool, stage, status
-        self.log, self.log_file = log, log_file
+        self.log, self.log_file, self.why = log, log_file, why or complaint(log)
+        ended = "cannot be started" if status is None else f"ended with status {status}"
         kept = f"; its log is {log_file}" if log_file else ""
-        super().__init__(f"{stage}: {tool} ended with status {status}: {complaint(log)}{kept}")
+        super().__init__(f"{stage}: {tool} {ended}: {self.why}{kept}")
 
     def kept_in(self, log_file: str) -> "FpgaToolFailedError":
         """The same error, with the log in a file."""
         return FpgaToolFailedError(
-            tool=self.tool, stage=self.stage, status=self.status, log=self.log, log_file=log_file
+            tool=self.tool,
+            stage=self.stage,
+            status=self.status,
+            log=self.log,
+            log_file=log_file,
+            why=self.why,
         )
 
 
@@ -48,5 +78,5 @@ class StageError(BuildError):
 def complaint(log: str) -> str:
     """The first line of a log that says what is wrong; the last one, if none says so."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
-    wrong = [line for line in lines if "error" in line.lower()]
+    wrong = [line for line in lines if COMPLAINT.match(line)]
     return (wrong or lines[-1:] or ["it does not say why"])[0]

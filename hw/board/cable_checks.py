@@ -49,7 +49,11 @@ def _check_end(joint: Joint, chip: int, port: str, board: Board, wanted: str) ->
 
 
 def _check_alike(joint: Joint, source: Board, destination: Board) -> None:
-    """Check what two boards must have in common to understand each other."""
+    """Check what two boards must have in common to understand each other.
+
+    Pulses on the back wire are counted in the cycles of each board's own clock, so a link whose
+    clock is the same at both ends is not enough.
+    """
     for field, ours, theirs, way_out in (
         (
             "number of data pins",
@@ -64,10 +68,16 @@ def _check_alike(joint: Joint, source: Board, destination: Board) -> None:
             "set both boards' connectors to one voltage, and say so in their files",
         ),
         (
-            "frequency of the link",
-            source.link_clock_hz,
-            destination.link_clock_hz,
+            "clock.target_hz",
+            source.clock.target_hz,
+            destination.clock.target_hz,
             "give the faster board the target_hz of the slower, in a file of your own",
+        ),
+        (
+            "link.flit_cycles",
+            source.link.flit_cycles,
+            destination.link.flit_cycles,
+            "give the board with fewer the flit_cycles of the other, in a file of your own",
         ),
     ):
         if ours != theirs:

@@ -1,12 +1,15 @@
 """What a board must satisfy: each value by itself, and all pins together."""
 
+import re
 from collections.abc import Iterator
 from typing import cast
 
 from amaranth import vendor
+from amaranth.build import Platform
 
 from hw.board.board import Board, LinkPort
 from hw.board.clocking import PLLS, nearest, pll_settings
+from hw.board.connectors import find_resource
 from hw.board.errors import (
     BoardValueError,
     LinkWidthsDifferError,
@@ -18,9 +21,22 @@ from hw.board.errors import (
     UnreachableClockError,
 )
 from hw.board.families import FAMILIES
+from hw.board.multipliers import BLOCKS
 from hw.board.pin_link import pin_latency_cycles
+from hw.board.toolchain import TOOLS
 
-MULTIPLIER_STYLES = ("ecp5", "ice40", "plain")
+PLAIN = "plain"
+"""The style of multipliers that are left to the tool, which every family has."""
+
+LINK_NAME = re.compile(r"[a-z][a-z0-9_]*")
+"""What a link may be called: its name is part of the names of signals."""
+
+TAKEN_NAMES = (
+    *("board_port", "bridge", "chip", "elaborate", "metadata", "ports", "program", "receivers"),
+    *("signature", "transmitters", "uart_rx", "uart_tx"),
+)
+"""What else the design of a board has by name, beside its links."""
+
 DATA_PINS = (1, 2, 4, 8, 16)
 """Numbers of data pins of a link: they divide the lanes of a beat."""
 
@@ -55,17 +71,19 @@ def check_values(board: Board) -> None:
     """
     for field, value in _texts(board):
         _require(board, field, "a text", isinstance(value, str) and bool(value), value)
-    for field, value, choices in (
-        ("family", board.family, tuple(FAMILIES)),
-        ("multiplier_style", board.multiplier_style, MULTIPLIER_STYLES),
-    ):
-        _require(board, field, f"of {', '.join(choices)}", value in choices, value)
+    family = board.family
+    _require(board, "family", f"of {', '.join(FAMILIES)}", family in FAMILIES, family)
+    styles = (*([family] if family in BLOCKS else []), PLAIN)
+    style = board.multiplier_style
+    rule = f"{' or '.join(styles)} on a board of family {family}"
+    _require(board, "multiplier_style", rule, style in styles, style)
     for field, value, least in _counts(board):
         whole = isinstance(value, int) and not isinstance(value, bool) and value >= least
         _require(board, field, f"an integer of at least {least}", whole, value)
-    _require(
-        board, "bitstream", "true or false", isinstance(board.bitstream, bool), board.bitstream
-    )
+    makes = board.bitstream
+    _require(board, "bitstream", "true or false", isinstance(makes, bool), makes)
+    rule = f"false, as open tools make none for family {family}"
+    _require(board, "bitstream", rule, not makes or family in TOOLS, makes)
     _require(
         board,
         "memory_bytes",
@@ -82,12 +100,15 @@ def check_values(board: Board) -> None:
     _check_links(board)
 
 
-def check_family(board: Board, platform: type) -> None:
-    """Check that the platform of a board is one of the board's family.
+def check_platform(board: Board, platform: type[Platform]) -> None:
+    """Check that a board is what its platform says: of its family, its device and its oscillator.
+
+    The design is built for the device of the platform, whose name may leave out the package and the
+    speed grade that the board states. A platform need not state the frequency of its oscillator.
 
     Raises
     ------
-    BoardValueError
+    BoardValueError, UnknownResourceError
         If it is not.
     """
     mine = [
@@ -97,6 +118,18 @@ def check_family(board: Board, platform: type) -> None:
     ]
     rule = f"that of its platform, {' or '.join(mine) or 'which is of no known family'}"
     _require(board, "family", rule, board.family in mine, board.family)
+    device = getattr(platform, "device", None)
+    if isinstance(device, str):
+        same = device.lower() in board.device.lower()
+        _require(board, "device", f"that of its platform, {device}", same, board.device)
+    clock = board.clock
+    stated = find_resource(
+        platform, board=board.name, field="clock.source", resource=clock.source
+    ).clock
+    if stated is not None:
+        rule = f"{stated.frequency:,.0f}, which its platform states for {clock.source}"
+        same = round(stated.frequency) == clock.source_hz
+        _require(board, "clock.source_hz", rule, same, clock.source_hz)
 
 
 def _require(board: Board, field: str, rule: str, holds: bool, value: object) -> None:
@@ -158,6 +191,11 @@ def _check_links(board: Board) -> None:
     latency_cycles = board.link.latency_cycles
     _require(board, "link.latency_cycles", rule, latency_cycles >= least, latency_cycles)
     names = [port.name for port in board.links]
+    for name in names:
+        rule = f"a name that matches {LINK_NAME.pattern}"
+        _require(board, f"links.{name}.name", rule, bool(LINK_NAME.fullmatch(name)), name)
+        rule = f"none of {', '.join(TAKEN_NAMES)}, which are other parts of the design"
+        _require(board, f"links.{name}.name", rule, name not in TAKEN_NAMES, name)
     _require(board, "links", "of different names", len({*names}) == len(names), names)
     for port in board.links:
         field = f"links.{port.name}"

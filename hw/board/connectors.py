@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from importlib import import_module
+from inspect import isabstract
 from typing import Any
 
 from amaranth.build import DiffPairs, Pins, Platform, Subsignal
@@ -15,16 +16,21 @@ def platform_class(board: str, platform: str) -> type[Platform]:
     Raises
     ------
     UnknownPlatformError
-        If it cannot be imported or is no platform; ``board`` is named as the one that asks.
+        If it cannot be imported, is no platform, or is one that boards are yet to be made of;
+        ``board`` is named as the one that asks.
     """
     module, _, name = platform.partition(":")
     try:
         found = getattr(import_module(module), name, None)
-    except (ImportError, ValueError) as failure:
+    except (ImportError, TypeError, ValueError) as failure:
         why = str(failure)
         raise UnknownPlatformError(board=board, platform=platform, why=why) from failure
     if not (isinstance(found, type) and issubclass(found, Platform)):
         why = f"it is {found!r}"
+        raise UnknownPlatformError(board=board, platform=platform, why=why)
+    if isabstract(found):
+        lacks = ", ".join(sorted(found.__abstractmethods__))
+        why = f"it is of no one board, for it does not state {lacks}"
         raise UnknownPlatformError(board=board, platform=platform, why=why)
     return found
 

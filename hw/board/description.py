@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from compiler.toml_file import check_fields, parse, read
 from hw.board.board import Board, BoardClock, FreePins, LinkPort, PinTiming, UartPins
-from hw.board.checks import check_family, check_pins, check_values, strings
+from hw.board.checks import check_pins, check_platform, check_values, strings
 from hw.board.connectors import connector_pins, platform_class, resource_pins
 from hw.board.errors import BoardFileError, BoardValueError, UnknownBoardError
 
@@ -91,7 +91,7 @@ def _build(entries: dict[str, Any], *, source: str) -> Board:
 def _resolved(board: Board) -> Board:
     """``board`` with what its platform says of pins."""
     platform = platform_class(board.name, board.platform)
-    check_family(board, platform)
+    check_platform(board, platform)
     pins = partial(resource_pins, platform, board=board.name)
     clock = pins(field="clock.source", resource=board.clock.source)
     uart = pins(field="uart.resource", resource=board.uart.resource)

@@ -81,19 +81,26 @@ def run_tool(command: Sequence[str], *, folder: Path, stage: str, log: str) -> N
     FpgaToolMissingError
         If the tool is not there.
     FpgaToolFailedError
-        If it fails.
+        If it cannot be started, or fails.
     """
     tool, *arguments = command
-    done = subprocess.run(
-        [find_tool(tool), *arguments],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    path = find_tool(tool)
+    try:
+        done = subprocess.run(
+            [path, *arguments],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+    except OSError as error:
+        why = f"{path}: {error.strerror or error}"
+        raise FpgaToolFailedError(
+            tool=tool, stage=stage, status=None, log=f"{why}\n", why=why
+        ) from error
     file = folder / log
     written = file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
     # Quiet tools say on their output again what their log has of errors.

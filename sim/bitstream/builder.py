@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +14,8 @@ from rich.console import Console
 from compiler.check import require
 from compiler.ir.program import Program
 from compiler.serialize import to_json
+from compiler.validate.capacity import owners
+from hw.board.back_wire import CREDIT_PERIOD_CYCLES
 from hw.board.build_errors import FpgaToolFailedError, StageError
 from hw.board.build_plan import BuildPlan, build_plan
 from hw.board.cabling import Cabling, cable, joints_of_program
@@ -23,6 +26,7 @@ from hw.board.stages import choose, pack, route, synthesize
 from hw.board.target import board_target
 from hw.board.toolchain import STAGES, check_tools
 from hw.chip_registers import chip_register_map
+from hw.interfaces import flit_count
 from sim.bitstream.chip_build import ChipBuild, RoutedSeed
 from sim.bitstream.errors import ProgramBoardError
 from sim.bitstream.report import folder_of, pictures, record
@@ -138,7 +142,8 @@ def check_board(program: Program, board: Board) -> None:
     Raises
     ------
     ProgramBoardError
-        If it was not.
+        If it was not, needs more memory than the boards have, or sends pages faster than the boards
+        return credits for them.
     """
     wanted = board_target(board, tile=program.tile)
     target = program.target
@@ -161,6 +166,43 @@ def check_board(program: Program, board: Board) -> None:
             has=target.crossing_handoff,
             wants=wanted.crossing_handoff,
         )
+    _check_memory(program, board)
+    _check_credits(program, board)
+
+
+def _check_memory(program: Program, board: Board) -> None:
+    used = Counter[int]()
+    for (_, chip), size in owners(program).items():
+        used[chip] += size
+    for chip, needed in sorted(used.items()):
+        if needed > board.memory_bytes:
+            raise ProgramBoardError(
+                program=program.name,
+                board=board.name,
+                field=f"memory of chip {chip} in bytes",
+                has=needed,
+                wants=board.memory_bytes,
+            )
+
+
+def _check_credits(program: Program, board: Board) -> None:
+    """Check that the back wire has time for the credit of each page."""
+    for edge in program.edges:
+        page = program.buffer_by_name[edge.buffer].page
+        for link in (program.link_by_name[name] for name in edge.route or ()):
+            flits = page.beats * flit_count(page.beat_bits, link.width_bits)
+            cycles = flits * link.flit_cycles
+            if cycles < CREDIT_PERIOD_CYCLES:
+                raise ProgramBoardError(
+                    program=program.name,
+                    board=board.name,
+                    field=f"number of cycles for a page on edge {edge.name!r}",
+                    has=cycles,
+                    wants=CREDIT_PERIOD_CYCLES,
+                    contrast=f"a board returns a credit in {CREDIT_PERIOD_CYCLES}, so that credits "
+                    "would come slower than pages",
+                    way_out="compile it with a larger tile",
+                )
 
 
 def plan_chip(program: Program, chip: int, cabling: Cabling) -> BuildPlan:

@@ -4,9 +4,27 @@ from compiler.errors import ShardwrightError
 
 
 class ProgramBoardError(ShardwrightError):
-    """A program was compiled for another machine than the boards make up."""
+    """A program was compiled for another machine than the boards make up.
 
-    def __init__(self, *, program: str, board: str, field: str, has: object, wants: object):
+    Parameters
+    ----------
+    has, wants : object
+        What the program has of ``field``, and what the board wants or gives.
+    contrast, way_out : str
+        How ``wants`` is told, and what to do.
+    """
+
+    def __init__(
+        self,
+        *,
+        program: str,
+        board: str,
+        field: str,
+        has: object,
+        wants: object,
+        contrast: str = "",
+        way_out: str = "compile it for the board (leave --program out)",
+    ):
         self.program, self.board, self.field, self.has, self.wants = (
             program,
             board,
@@ -15,8 +33,8 @@ class ProgramBoardError(ShardwrightError):
             wants,
         )
         super().__init__(
-            f"program {program!r} is not for board {board!r}: its {field} is {has!r}, and that of "
-            f"the board {wants!r}; compile it for the board (leave --program out)"
+            f"program {program!r} is not for board {board!r}: its {field} is {has!r}, and "
+            f"{contrast or f'that of the board {wants!r}'}; {way_out}"
         )
 
 

@@ -5,13 +5,21 @@ from collections.abc import Sequence
 from hw.axi_lite import DATA_BYTES
 from hw.board.board_registers import IDENTITY as BOARD_IDENTITY
 from hw.board.board_registers import board_registers
+from hw.board.uart_bone import ERROR_COUNT_BITS
 from hw.register_map import Access, Register, RegisterMap
-from sim.host.errors import AccessRefusedError, BoardMismatchError, PortSilentError
+from sim.host.errors import (
+    AccessCountFullError,
+    AccessRefusedError,
+    BoardMismatchError,
+    PortSilentError,
+)
 from sim.host.uart_bone import UartBoneClient
 
 BOARD_REGISTERS = {register.name: register for register in board_registers()}
 STATES = ("idle", "running", "done", "fault")
 """Names of the bits of a chip's status, from bit 0 on."""
+MOST_ERRORS = (1 << ERROR_COUNT_BITS) - 1
+"""Refused accesses up to which a board counts."""
 REBUILD = "build the board's bitstream from this program"
 
 
@@ -82,8 +90,12 @@ class BoardClient:
         ------
         AccessRefusedError
             If it did.
+        AccessCountFullError
+            If its count is at its end, which refusals no longer change.
         """
         errors = self.board_register("bus_errors")
+        if errors >= MOST_ERRORS:
+            raise AccessCountFullError(port=self.port, chip=self.chip, count=errors, during=during)
         count, self._errors = errors - self._errors, errors
         if count:
             raise AccessRefusedError(port=self.port, chip=self.chip, count=count, during=during)

@@ -75,6 +75,18 @@ class AccessRefusedError(HostError):
         )
 
 
+class AccessCountFullError(HostError):
+    """A board's count of refused accesses is at its end, so further ones would go unseen."""
+
+    def __init__(self, *, port: str, chip: int, count: int, during: str):
+        self.port, self.chip, self.count = port, chip, count
+        super().__init__(
+            f"chip {chip} at {port!r} has refused {count} accesses, which is as far as it counts, "
+            f"so whether it refused any while {during} cannot be told; load its bitstream anew, "
+            f"built from this program, and use no other host meanwhile"
+        )
+
+
 class ChipFaultError(HostError):
     """A chip reports a fault."""
 

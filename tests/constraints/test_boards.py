@@ -61,8 +61,7 @@ def test_the_tile_fits_the_multipliers(board):
 @pytest.mark.parametrize("board", BOARDS, ids=named)
 def test_the_device_is_that_of_the_platform(board):
     kind = platform(board)
-    device = kind.device.lower().removesuffix("i")
-    assert board.device.lower().startswith(device)
+    assert board.device.lower().startswith(kind.device.lower())
     assert kind.package.lower() in board.device.lower()
 
 
@@ -121,8 +120,15 @@ def test_the_clock_inputs_of_the_others_are_those_of_the_pin_list(name, inputs):
 
 def test_only_the_arty_has_no_bitstream_and_says_so():
     assert [board.name for board in BOARDS if not board.bitstream] == ["arty-a7-100t"]
-    (note,) = load_board("arty-a7-100t").notes
-    assert "no bitstream" in note
+    assert "no bitstream" in load_board("arty-a7-100t").notes[0]
+
+
+def test_the_resistors_of_the_arty_are_in_one_incoming_link_alone():
+    """Of its PMODs, JA and JD have them. Source: Digilent's reference manual of the Arty A7."""
+    board = load_board("arty-a7-100t")
+    slow = [port.name for port in board.links if port.connector in ("pmod 0", "pmod 3")]
+    assert slow == ["in1"]
+    assert "JD (in1) have series resistors of 200 ohm" in board.notes[1]
 
 
 def readme(language):

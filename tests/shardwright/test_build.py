@@ -1,6 +1,7 @@
 """``shardwright build``: what it takes, prints and refuses; its tools are stood in for."""
 
 import json
+from importlib.resources import files
 
 import pytest
 
@@ -87,6 +88,44 @@ def test_a_tool_that_fails_is_an_error_after_the_end_of_its_log(tmp_path, monkey
     assert result.exit_code == 1
     assert "routed\nERROR: no cell is left for seed 1\n" in result.output
     assert last_line(result).startswith("error: place and route: nextpnr-ecp5 ended with status 1")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_tool_that_cannot_be_started_is_no_fault_of_the_output(tmp_path, monkeypatch, tools):
+    tools.install(monkeypatch)
+    yosys = tools.folder / "yosys"
+    yosys.write_bytes(b"\x7fELF of another machine")
+    result = invoke(f"{PRODUCT} -o", tmp_path / "out")
+    assert result.exit_code == 1
+    assert last_line(result) == (
+        f"error: synthesis: yosys cannot be started: {yosys}: Exec format error; "
+        f"its log is {tmp_path / 'out.failed.log'}"
+    )
+
+
+def test_a_tool_that_writes_no_report_is_named(tmp_path, monkeypatch, tools):
+    tools.install(monkeypatch)
+    (tools.folder / "nextpnr-ecp5").write_text("#!/bin/sh\n")
+    result = invoke(f"{PRODUCT} -o", tmp_path / "out")
+    assert result.exit_code == 1
+    assert last_line(result).startswith(
+        "error: place and route: nextpnr-ecp5 ended with status 0: it did not write top_1.config"
+    )
+
+
+def test_a_program_of_more_memory_than_the_boards_have_is_refused(tmp_path, monkeypatch, tools):
+    tools.install(monkeypatch)
+    small = tmp_path / "small.toml"
+    text = (files("constraints") / "icebreaker.toml").read_text()
+    small.write_text(text.replace("memory_bytes = 12_288", "memory_bytes = 32"))
+    path = tmp_path / "program.json"
+    write_program(path, small_program(load_board("icebreaker")))
+    result = invoke("build --board", small, "--program", path, "-o", tmp_path / "out")
+    assert result.exit_code == 1
+    assert last_line(result).startswith(
+        "error: program 'matmul_4x4x16_tree2' is not for board 'icebreaker': its memory of chip 0 "
+        "in bytes is "
+    )
     assert not (tmp_path / "out").exists()
 
 

@@ -76,6 +76,7 @@ def test_json_has_every_field():
         "compute_engines": 3,
         "movement_engines": 3,
         "memory_bytes": 16_777_216,
+        "link_flit_cycles": 1,
         "planning_only": False,
     }
     assert one in records

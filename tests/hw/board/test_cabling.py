@@ -187,8 +187,12 @@ def test_a_port_has_one_cable():
     )
 
 
-def slower(board):
-    return replace(board, clock=replace(board.clock, target_hz=60_000_000))
+def timed(board, *, target_hz=60_000_000, flit_cycles=2):
+    return replace(
+        board,
+        clock=replace(board.clock, target_hz=target_hz),
+        link=replace(board.link, flit_cycles=flit_cycles),
+    )
 
 
 @pytest.mark.parametrize(
@@ -205,9 +209,19 @@ def slower(board):
             "connectors to one voltage, and say so in their files",
         ),
         (
-            (ECPIX5, slower(ECPIX5)),
-            "frequency of the link is 30000000 at its start and 40000000 at its end; give the "
-            "faster board the target_hz of the slower, in a file of your own",
+            (ECPIX5, timed(ECPIX5)),
+            "clock.target_hz is 60000000 at its start and 80000000 at its end; give the faster "
+            "board the target_hz of the slower, in a file of your own",
+        ),
+        (
+            (ECPIX5, timed(ECPIX5, target_hz=120_000_000, flit_cycles=3)),
+            "clock.target_hz is 120000000 at its start and 80000000 at its end; give the faster "
+            "board the target_hz of the slower, in a file of your own",
+        ),
+        (
+            (ECPIX5, timed(ECPIX5, target_hz=80_000_000, flit_cycles=4)),
+            "link.flit_cycles is 4 at its start and 2 at its end; give the board with fewer the "
+            "flit_cycles of the other, in a file of your own",
         ),
     ],
 )

@@ -2,6 +2,7 @@
 
 import pytest
 
+from hw.board.checks import LINK_NAME, TAKEN_NAMES
 from hw.board.errors import (
     BoardValueError,
     LinkWidthsDifferError,
@@ -12,7 +13,9 @@ from hw.board.errors import (
     UnknownPinError,
     UnreachableClockError,
 )
+from hw.board.top import BoardTop
 from tests.hw.board.files import load
+from tests.programs import program_for
 
 VALUES = [
     ('title = "a board on the bench"', "title = 3", "title must be a text, not 3"),
@@ -27,7 +30,42 @@ VALUES = [
     (
         'multiplier_style = "ecp5"',
         'multiplier_style = "soft"',
-        "multiplier_style must be of ecp5, ice40, plain, not 'soft'",
+        "multiplier_style must be ecp5 or plain on a board of family ecp5, not 'soft'",
+    ),
+    (
+        'multiplier_style = "ecp5"',
+        'multiplier_style = "ice40"',
+        "multiplier_style must be ecp5 or plain on a board of family ecp5, not 'ice40'",
+    ),
+    (
+        'device = "LFE5UM5G-85F-8BG554"',
+        'device = "LFE5U-85F-8BG554"',
+        "device must be that of its platform, LFE5UM5G-85F, not 'LFE5U-85F-8BG554'",
+    ),
+    (
+        "source_hz = 100_000_000",
+        "source_hz = 25_000_000",
+        "clock.source_hz must be 100,000,000, which its platform states for clk100 0, not 25000000",
+    ),
+    (
+        'name = "in0"',
+        'name = "b-1"',
+        "links.b-1.name must be a name that matches [a-z][a-z0-9_]*, not 'b-1'",
+    ),
+    (
+        'name = "in0"',
+        'name = "in0\\n"',
+        "links.in0\n.name must be a name that matches [a-z][a-z0-9_]*, not 'in0\\n'",
+    ),
+    *(
+        (
+            'name = "in0"',
+            f'name = "{name}"',
+            f"links.{name}.name must be none of board_port, bridge, chip, elaborate, metadata, "
+            f"ports, program, receivers, signature, transmitters, uart_rx, uart_tx, which are "
+            f"other parts of the design, not {name!r}",
+        )
+        for name in ("uart_rx", "uart_tx", "chip")
     ),
     (
         "multipliers = 156",
@@ -124,6 +162,59 @@ VALUES = [
         "family must be that of its platform, xilinx7, not 'ecp5'",
     ),
 ]
+
+
+FAMILY, STYLE = ('family = "ecp5"', 'family = "xilinx7"'), 'multiplier_style = "ecp5"'
+
+
+@pytest.mark.parametrize(
+    ("edits", "message"),
+    [
+        (
+            [FAMILY],
+            "multiplier_style must be plain on a board of family xilinx7, not 'ecp5'",
+        ),
+        (
+            [FAMILY, (STYLE, 'multiplier_style = "plain"')],
+            "bitstream must be false, as open tools make none for family xilinx7, not True",
+        ),
+    ],
+)
+def test_values_that_are_none_of_the_family_are_refused(tmp_path, edits, message):
+    with pytest.raises(BoardValueError) as error:
+        load(tmp_path, *edits)
+    assert str(error.value) == f"board 'bench': {message}"
+
+
+OTHER_CLOCK = """
+from amaranth.build import Pins, Resource
+from amaranth_boards.ecpix5 import ECPIX585Platform
+
+class Unstated(ECPIX585Platform):
+    resources = [
+        *(each for each in ECPIX585Platform.resources if each.name != "clk100"),
+        Resource("clk100", 0, Pins("K23", dir="i")),
+    ]
+"""
+
+
+def test_a_platform_need_not_state_the_frequency_of_its_oscillator(tmp_path, monkeypatch):
+    (tmp_path / "unstated_platform.py").write_text(OTHER_CLOCK)
+    monkeypatch.syspath_prepend(tmp_path)
+    board = load(
+        tmp_path,
+        ("amaranth_boards.ecpix5:ECPIX585Platform", "unstated_platform:Unstated"),
+        ("source_hz = 100_000_000", "source_hz = 25_000_000"),
+    )
+    assert board.clock.source_hz == 25_000_000
+
+
+@pytest.mark.usefixtures("never_built")
+def test_links_keep_off_every_name_of_the_design():
+    program = program_for(4, 4, 8, chips=1, tile=2)
+    top = BoardTop(program, 0, ports={}, clock_hz=50_000_000, baud=115_200)
+    taken = {name for name in dir(top) if LINK_NAME.fullmatch(name)}
+    assert taken == set(TAKEN_NAMES)
 
 
 @pytest.mark.parametrize(("old", "new", "message"), VALUES, ids=[v[1] for v in VALUES])

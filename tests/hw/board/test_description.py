@@ -127,6 +127,15 @@ def test_tables_must_be_tables(tmp_path, table, message):
         ("amaranth_boards.ecpix5:Board", "it is None"),
         ("amaranth_boards.ecpix5", "it is None"),
         (":Board", "Empty module name"),
+        (
+            ".foo:Bar",
+            "the 'package' argument is required to perform a relative import for '.foo'",
+        ),
+        (
+            "amaranth.vendor:LatticeECP5Platform",
+            "it is of no one board, for it does not state connectors, device, package, resources, "
+            "speed",
+        ),
         ("pathlib:Path", "it is <class 'pathlib.Path'>"),
     ],
 )

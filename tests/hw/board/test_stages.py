@@ -5,6 +5,7 @@ import json
 import pytest
 
 from hw.board import stages
+from hw.board.build_errors import FpgaToolFailedError
 from hw.board.build_plan import BuildPlan
 from hw.board.stages import choose, pack, route, synthesize
 
@@ -32,7 +33,7 @@ PLANS = {
 
 @pytest.fixture
 def ran(monkeypatch, tmp_path):
-    """What is run, as it is run; each command writes what its stage reads back."""
+    """What is run, as it is run; each command writes what its stage is to make."""
     commands = []
 
     def run_tool(command, *, folder, stage, log):
@@ -41,6 +42,9 @@ def ran(monkeypatch, tmp_path):
             report = command[command.index("--report") + 1]
             (folder / report).write_text(json.dumps({"of": report}))
         (folder / "top.json").write_text(json.dumps({"modules": {"top": {"cells": {}}}}))
+        for word in command:
+            if word.endswith((".config", ".asc", ".bit", ".bin")):
+                (folder / word).touch()
 
     monkeypatch.setattr(stages, "run_tool", run_tool)
     return commands
@@ -76,3 +80,42 @@ def test_one_seed_is_chosen(tmp_path, family, suffix):
 def test_the_bitstream_is_packed_of_what_was_chosen(ran, tmp_path, family, bitstream):
     assert pack(PLANS[family], tmp_path) == tmp_path / bitstream
     assert ran == [("bitstream", "bitstream.log", *PLANS[family].commands[2])]
+
+
+STAGES = {
+    "synthesis": synthesize,
+    "place and route": lambda plan, folder: route(plan, folder, seed=1),
+    "bitstream": pack,
+}
+
+
+@pytest.mark.parametrize(
+    ("stage", "tool", "written", "why"),
+    [
+        ("synthesis", "yosys", {}, "it did not write top.json"),
+        ("synthesis", "yosys", {"top.json": "{}"}, "its top.json has no module 'top'"),
+        (
+            "synthesis",
+            "yosys",
+            {"top.json": ""},
+            "its top.json is no JSON: Expecting value: line 1 column 1 (char 0)",
+        ),
+        ("synthesis", "yosys", {"top.json": "[]"}, "its top.json is no JSON object"),
+        ("place and route", "nextpnr-ecp5", {}, "it did not write top_1.config"),
+        ("place and route", "nextpnr-ecp5", {"top_1.config": ""}, "it did not write route_1.json"),
+        ("bitstream", "ecppack", {}, "it did not write top.bit"),
+    ],
+)
+def test_a_tool_that_does_not_write_what_it_is_run_for_has_failed(
+    tmp_path, monkeypatch, stage, tool, written, why
+):
+    def run_tool(command, *, folder, stage, log):
+        (folder / log).write_text("all is well\n")
+        for name, text in written.items():
+            (folder / name).write_text(text)
+
+    monkeypatch.setattr(stages, "run_tool", run_tool)
+    with pytest.raises(FpgaToolFailedError) as caught:
+        STAGES[stage](PLANS["ecp5"], tmp_path)
+    assert str(caught.value) == f"{stage}: {tool} ended with status 0: {why}"
+    assert caught.value.log == "all is well\n"

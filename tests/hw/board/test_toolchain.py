@@ -72,9 +72,32 @@ def test_a_tool_that_fails_is_told_by_its_complaint(places, tmp_path):
     assert str(caught.value.kept_in("kept.log")).endswith("; its log is kept.log")
 
 
+def test_a_tool_that_cannot_be_started_is_told_with_its_path(places, tmp_path):
+    path = put(places[0], "yosys")
+    Path(path).write_bytes(b"\x7fELF of another machine")
+    with pytest.raises(FpgaToolFailedError) as caught:
+        run_tool(("yosys",), folder=tmp_path, stage="synthesis", log="log")
+    why = f"{path}: Exec format error"
+    assert str(caught.value) == f"synthesis: yosys cannot be started: {why}"
+    assert caught.value.log == f"{why}\n"
+    kept = caught.value.kept_in("kept.log")
+    assert str(kept) == f"synthesis: yosys cannot be started: {why}; its log is kept.log"
+
+
 @pytest.mark.parametrize(
     ("log", "line"),
-    [("", "it does not say why"), ("a\n\nb\n", "b"), ("a\nx: Error 1\nError 2\n", "x: Error 1")],
+    [
+        ("", "it does not say why"),
+        ("a\n\nb\n", "b"),
+        ("a\nError 1\nError 2\n", "Error 1"),
+        ("errors: 0\nfatal error: no memory\nend\n", "fatal error: no memory"),
+        (
+            "Adding SRST signal on $flatten\\board.\\bridge.$procdff$9 ($dff) from module top "
+            "(D = $flatten\\board.\\bridge.errors, Q = \\board.bridge.errors).\n"
+            "ERROR: Module `\\other' is not part of the design.\nend\n",
+            "ERROR: Module `\\other' is not part of the design.",
+        ),
+    ],
 )
 def test_the_complaint_of_a_log(log, line):
     assert complaint(log) == line

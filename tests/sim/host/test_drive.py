@@ -9,6 +9,7 @@ from hw.chip_registers import chip_register_map
 from sim.host import drive as module
 from sim.host.drive import drive
 from sim.host.errors import (
+    AccessCountFullError,
     AccessRefusedError,
     BoardMismatchError,
     ChipFaultError,
@@ -179,6 +180,16 @@ def test_refused_writes_of_operands_are_named():
     assert refused(pair, AccessRefusedError) == (
         f"chip 1 at {pair.ports[1]!r} refused 1 access while its operands were loaded; build its "
         "bitstream from this program, and use no other host meanwhile"
+    )
+
+
+def test_a_board_that_counts_no_more_refusals_is_named():
+    """Its count stands at its end, where a word that it refuses changes nothing."""
+    pair = Pair(1, {board("bus_errors"): 65535})
+    assert refused(pair, AccessCountFullError) == (
+        f"chip 1 at {pair.ports[1]!r} has refused 65535 accesses, which is as far as it counts, so "
+        "whether it refused any while its operands were loaded cannot be told; load its bitstream "
+        "anew, built from this program, and use no other host meanwhile"
     )
 
 
