@@ -1,6 +1,7 @@
 """Fmax and resources of tile units alone, out of context, for three seeds of the placer."""
 
 import argparse
+from dataclasses import replace
 
 from amaranth.hdl import signed
 from amaranth.lib import data
@@ -13,10 +14,12 @@ from hw.tile_unit import TileUnit
 
 OPERAND_BITS, SUM_BITS = 8, 32
 ECP5_85_BLOCKS, ICE40_UP5K_BLOCKS = 156, 8
+# The default router does not finish a unit that fills the device.
+FULL_ECP5_85 = replace(ECP5_85, placer=(*ECP5_85.placer, "--router", "router2"))
 UNITS: dict[str, tuple[int, Device, MultiplierPlan]] = {
     "ecp5-8": (8, ECP5_85, plan_multipliers(8, ECP5_85_BLOCKS, block=Ecp5Multiplier)),
     "ice40-2": (2, ICE40_UP5K, plan_multipliers(2, ICE40_UP5K_BLOCKS, block=Ice40Multiplier)),
-    "ecp5-16": (16, ECP5_85, plan_multipliers(16, ECP5_85_BLOCKS, block=Ecp5Multiplier)),
+    "ecp5-16": (16, FULL_ECP5_85, plan_multipliers(16, ECP5_85_BLOCKS, block=Ecp5Multiplier)),
 }
 
 
