@@ -231,7 +231,8 @@ class TileUnit(wiring.Component):
                 m.d.sync += last_sums.eq(sums)
             return last_sums
         m.submodules.totals = totals = Memory(shape=self.total, depth=self.tile, init=[])
-        read, write = totals.read_port(), totals.write_port()
+        read = totals.read_port()
+        write = totals.write_port()
         m.d.comb += read.addr.eq(next_row)
         m.d.comb += write.addr.eq(row)
         m.d.comb += write.data.eq(sums)
