@@ -130,12 +130,15 @@ class BoardTop(wiring.Component):
         m.d.comb += port.running.eq(running)
         for index, edge in enumerate((*self.chip.outgoing, *self.chip.incoming)):
             sends = edge.name in self.transmitters
-            (self._join_outgoing if sends else self._join_incoming)(m, edge, starts)
             end = self.transmitters[edge.name] if sends else self.receivers[edge.name]
+            if sends:
+                self._join_outgoing(m, edge)
+            else:
+                self._join_incoming(m, edge, starts)
             m.d.comb += port.links_up[index].eq(end.up)
         return m
 
-    def _join_outgoing(self, m: Module, edge: Edge, starts: Signal) -> None:
+    def _join_outgoing(self, m: Module, edge: Edge) -> None:
         transmitter, name = self.transmitters[edge.name], self.ports[edge.name]
         m.submodules[f"{name}_transmitter"] = transmitter
         connect(m, getattr(self.chip, sender_port(edge)), transmitter.link)
