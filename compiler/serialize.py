@@ -27,7 +27,7 @@ from compiler.errors import ProgramFormatError
 from compiler.ir.program import Program
 
 FORMAT = "shardwright program"
-VERSION = 1
+VERSION = 2
 TAG = "type"
 
 

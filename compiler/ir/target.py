@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields
 
 from compiler.errors import TargetValueError
 from compiler.ir.edge import CROSSING_HANDOFFS, LOCAL_HANDOFFS
+from compiler.ir.link_kind import LinkKind, check_link_kinds
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,8 @@ class Target:
         Edge of a tile; a tile unit has ``tile * tile`` multiply-accumulates.
     handoffs : tuple of str
         Hand-offs provided: of ``ValidReady`` and ``Fifo`` inside a site, of ``Token``,
-        ``Semaphore`` and ``Barrier`` between chips.
+        ``Semaphore`` and ``Barrier`` between chips. Their order says nothing: the preferred ones
+        are :attr:`local_handoff` and :attr:`crossing_handoff`.
     link_ports : int
         Ends of links that one chip can hold, in both directions together.
     link_width_bits : int
@@ -30,6 +32,9 @@ class Target:
         Memory of one chip for tensors and buffers.
     link_flit_cycles : int
         Cycles for which a flit holds a link.
+    link_kinds : tuple of LinkKind
+        Further kinds of links, in no order. A compiled program takes links of the kind that the
+        three fields above state; one that is edited by hand may take any of these.
 
     Raises
     ------
@@ -48,6 +53,7 @@ class Target:
     movement_engines: int
     memory_bytes: int
     link_flit_cycles: int = 1
+    link_kinds: tuple[LinkKind, ...] = ()
 
     def __post_init__(self) -> None:
         for name, kind, rule in (
@@ -65,6 +71,7 @@ class Target:
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 rule = f"an integer of at least {least}"
                 raise TargetValueError(target=self.name, field=name, rule=rule, value=value)
+        check_link_kinds(self.name, self.link_kinds)
         known = LOCAL_HANDOFFS + CROSSING_HANDOFFS
         for handoff in self.handoffs:
             if handoff not in known:
@@ -80,6 +87,14 @@ class Target:
     def crossing_handoff(self) -> str | None:
         """The hand-off between chips: the first of Token, Semaphore, Barrier that is provided."""
         return self._first(CROSSING_HANDOFFS)
+
+    @property
+    def links(self) -> tuple[LinkKind, ...]:
+        """Every kind of link that the machine has, the one of compiled programs first."""
+        usual = LinkKind(
+            "usual", self.link_width_bits, self.link_latency_cycles, self.link_flit_cycles
+        )
+        return (usual, *self.link_kinds)
 
     def _first(self, preference: tuple[str, ...]) -> str | None:
         return next((handoff for handoff in preference if handoff in self.handoffs), None)
