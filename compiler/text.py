@@ -13,8 +13,9 @@ from compiler.ir.tensor import Tensor
 def to_text(program: Program) -> str:
     """The whole program: what it claims, how it reduces, and per chip all that the chip holds.
 
-    Equal programs give equal text.
+    Programs that differ in the order of their records alone give equal text.
     """
+    program = program.canonical
     lines = [*_head(program), *_picture(program)]
     for chip in range(program.chip_count):
         lines += ["", *_chip(program, chip)]

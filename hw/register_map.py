@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from compiler.ir.dtype import INT8
 from compiler.ir.program import Program
 from compiler.ir.stage import Load, Store
 from compiler.ir.tensor import Tensor
@@ -16,7 +17,7 @@ from hw.names import local_name
 IDENTITY = 0x5348_5244
 """``SHRD`` in ASCII, the first letter in the highest byte."""
 VERSION = 1
-ELEMENT_BITS = {"input": 8, "output": DATA_BITS}
+ELEMENT_BITS = {"input": INT8.bits, "output": DATA_BITS}
 """Bits of the bus that one element takes: inputs are packed bytes, outputs whole words."""
 
 
@@ -113,7 +114,7 @@ def register_map(program: Program, chip: int, counters: tuple[str, ...]) -> Regi
     registers = _registers(program, chip, counters)
     windows: list[Window] = []
     offset = DATA_BYTES * len(registers)
-    for tensor in program.tensors:
+    for tensor in program.canonical.tensors:
         if tensor.chip == chip:
             window = _window(program, tensor, offset)
             windows.append(window)

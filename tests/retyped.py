@@ -13,10 +13,10 @@ from compiler.passes.memory import allocate
 def retyped(
     program: Program, *, operand: DType | None = None, total: DType | None = None
 ) -> Program:
-    """``program`` with all operands, or all sums, of another type: numerics, tensors, pages, memory.
+    """``program`` with all operands, or all sums, of another type.
 
-    Ranges of operands stay as far as an integer type holds them, since less than a type holds may
-    always be promised.
+    Numerics, tensors, pages and memory are changed alike. Ranges stay as far as the type holds
+    them, since less than a type holds may always be promised.
     """
     operand, total = operand or program.numerics.operand, total or program.numerics.total
     loaded = {name for s in program.stages if isinstance(s.kind, Load) for name in s.outs}

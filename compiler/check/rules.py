@@ -124,8 +124,8 @@ def capacity(program: Program) -> Obligation:
 
     return _ruled(
         "capacity",
-        "Every chip's tensors and buffers fit its memory; engines and link ports suffice, links are "
-        "of a kind that the target states, and the machine computes with the types of all elements.",
+        "Every chip's tensors and buffers fit its memory, engines and link ports suffice, links "
+        "are of a kind that the target has, and the machine computes with every element's type.",
         check,
         (
             ("most bytes of a chip", max(used.values(), default=0)),

@@ -90,11 +90,11 @@ class Target:
 
     @property
     def links(self) -> tuple[LinkKind, ...]:
-        """Every kind of link that the machine has, the one of compiled programs first."""
+        """Every kind of link that the machine has: that of compiled programs, then by name."""
         usual = LinkKind(
             "usual", self.link_width_bits, self.link_latency_cycles, self.link_flit_cycles
         )
-        return (usual, *self.link_kinds)
+        return (usual, *sorted(self.link_kinds, key=lambda kind: kind.name))
 
     def _first(self, preference: tuple[str, ...]) -> str | None:
         return next((handoff for handoff in preference if handoff in self.handoffs), None)

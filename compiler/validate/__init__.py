@@ -27,6 +27,7 @@ def validate(program: Program, target: Target) -> None:
     ValidationError
         For the first rule that is broken, with the rule's name and the thing that breaks it.
     """
+    program = program.canonical
     check_structure(program)
     check_locality(program, target)
     check_meaning(program)

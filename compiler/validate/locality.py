@@ -130,11 +130,12 @@ def _handoff(edge: Edge, *, local: bool, target: Target) -> None:
             f"edge {edge.name!r} stays inside a site, but its hand-off {spelled} crosses sites",
         )
     if spelled not in target.handoffs:
+        provided = [h for h in LOCAL_HANDOFFS + CROSSING_HANDOFFS if h in target.handoffs]
         raise ValidationError(
             "HandoffNotProvided",
             edge.name,
             f"edge {edge.name!r} is handed off by {spelled}, which target {target.name!r} does not "
-            f"provide ({', '.join(target.handoffs)})",
+            f"provide ({', '.join(provided)})",
         )
     if isinstance(edge.handoff, Semaphore) and edge.handoff.ready_count != 1:
         raise ValidationError(

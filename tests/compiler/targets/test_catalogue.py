@@ -191,8 +191,8 @@ def test_a_target_may_have_several_kinds_of_links(written):
     assert target.link_kinds == (LinkKind("cable", 8, 40, 2), LinkKind("backplane", 64, 2))
     assert [str(kind) for kind in target.links] == [
         "32 bits, 3 cycles each way",
-        "8 bits every 2 cycles, 40 cycles each way",
         "64 bits, 2 cycles each way",
+        "8 bits every 2 cycles, 40 cycles each way",
     ]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from compiler.ir.buffer import Page
 from compiler.ir.dtype import INT8, INT16, INT32
-from compiler.ir.init import Const, ConstFloat, External, FloatValues, Pattern, Values, Zero
+from compiler.ir.init import Const, External, FloatValues, Pattern, Values, Zero
 from compiler.ir.program import Program
 from compiler.ir.tensor import TensorRole, ValueRange
 from compiler.validate import validate

@@ -38,8 +38,8 @@ MUTANTS = (
     linked("is of 256 bits, 9 cycles each way", latency_cycles=9),
     linked("is of 256 bits every 2 cycles, 8 cycles each way", flit_cycles=2),
     linked(
-        "has links of 256 bits, 8 cycles each way; or of 8 bits every 2 cycles, 40 cycles each "
-        "way; or of 512 bits, 1 cycle each way",
+        "has links of 256 bits, 8 cycles each way; or of 512 bits, 1 cycle each way; or of 8 bits "
+        "every 2 cycles, 40 cycles each way",
         target=CABLES,
         width_bits=8,
         latency_cycles=1,

@@ -61,9 +61,7 @@ def multiplied(dtype: DType) -> Mutant:
 
 
 def summed(dtype: DType) -> Mutant:
-    text = (
-        f"{FOUR.name!r} sums in {dtype}, but the machine sums in signed integers of 2 to 32 bits"
-    )
+    text = f"{FOUR.name!r} sums in {dtype}, but the machine sums in signed integers of 2 to 32 bits"
     program = retyped(FOUR, total=dtype)
     return Mutant(f"all sums of {dtype}", program, "SumType", FOUR.name, text)
 
