@@ -34,6 +34,11 @@ class Register:
     """A 32-bit register.
 
     ``value`` is the number that it always reads as; without one, ``source`` names what it shows.
+
+    Raises
+    ------
+    ValueError
+        If a register does not hold ``value``.
     """
 
     name: str
@@ -43,6 +48,12 @@ class Register:
     value: int | None = None
     source: str = ""
     bits: tuple[tuple[int, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.value is not None and not 0 <= self.value < 1 << DATA_BITS:
+            raise ValueError(
+                f"Register {self.name!r} must show {DATA_BITS} bits, not {self.value!r}"
+            )
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,13 @@ def check_locality(program: Program, target: Target) -> None:
 def check_landing(program: Program) -> None:
     """What crosses to a site lands in a buffer of that site, by way of a Recv."""
     _buffer_sites(program)
-    for edge, source, destination in _placed_edges(program):
+    placed = list(_placed_edges(program))
+    for edge, source, destination in placed:
+        if source != destination:
+            _crossing_edge(program, edge)
+    for edge, source, destination in placed:
         if source == destination:
             _local_edge(program, edge)
-        else:
-            _crossing_edge(program, edge)
 
 
 def check_handoffs(program: Program, target: Target) -> None:

@@ -134,6 +134,8 @@ def _buffer_pairing(program: Program) -> None:
                 name,
                 f"buffer {name!r} has {producers[name]} producing stages; it must have one",
             )
+    for buffer in program.buffers:
+        name = buffer.name
         if edges[name] != 1:
             raise ValidationError(
                 "BufferConsumerCount",
