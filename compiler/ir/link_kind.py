@@ -53,7 +53,7 @@ def check_link_kinds(target: str, kinds: object) -> None:
         place = f"links[{index}]"
         if not isinstance(kind, LinkKind):
             raise refused(place, "a kind of links", kind)
-        name: object = kind.name
+        name = cast(object, kind.name)
         if not isinstance(name, str) or not name:
             raise refused(f"{place}.name", "a name", name)
         if name in names:
