@@ -20,7 +20,7 @@ from sim.bitstream.builder import Wishes, build_program
 from sim.bitstream.chip_build import ChipBuild
 from sim.bitstream.errors import TimingMissedError
 from sim.bitstream.report import pictures, record, summary
-from sim.cosim.package import check_folder
+from sim.folders import check_folder
 
 ALL = "all"
 TAIL_LINES = 15

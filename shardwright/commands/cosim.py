@@ -5,10 +5,10 @@ import click
 from shardwright.outcome import show_outcome
 from shardwright.problem import load_or_state_problem, problem_options, program_option
 from sim.cosim.cosimulate import cosimulate
-from sim.cosim.package import check_folder
 from sim.cosim.runner import SIMULATORS, check_tools
 from sim.errors import BenchBuildError, BenchFailedError
 from sim.files import check_writable
+from sim.folders import check_folder
 
 
 @click.command()

@@ -3,7 +3,8 @@
 import click
 
 from shardwright.problem import load_or_state_problem, problem_options, program_option
-from sim.cosim.package import check_folder, write_package
+from sim.cosim.package import write_package
+from sim.folders import check_folder
 
 
 @click.command()
