@@ -15,6 +15,7 @@ from compiler.ir.program import Program
 from compiler.passes.shard import ALGORITHMS, ShardPlan
 from compiler.pipeline import compile_sharded
 from compiler.workload import MatmulSpec
+from shardwright.printing import complain
 from shardwright.programs import read_program
 from sim.operands import check_inner, matrix, random_operands, read_matrix
 
@@ -206,7 +207,7 @@ def state_problem(
     if pad_k and chips > 1:
         spec = spec.padded_k(chips * machine.tile)
         if spec.k_pad:
-            click.echo(f"note: k padded from {spec.k} to {spec.k_total} with zeros", err=True)
+            complain(f"note: k padded from {spec.k} to {spec.k_total} with zeros")
     program = compile_sharded(spec, ShardPlan(chips, reduce), machine)
     a, b = files or random_operands(spec.m, spec.n, spec.k, seed)
     return Problem(a, b, program)

@@ -3,13 +3,15 @@
 from collections.abc import Iterator
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from sim.result import ChipActivity, RunResult
 
 LEVELS = " ▁▂▃▄▅▆▇█"
+ASCII_LEVELS = " .:-=+*#@"
+"""The same for a stream that is not UTF."""
 SHOWN_DIFFERENCES = 5
 
 
@@ -70,7 +72,7 @@ def summary(result: RunResult) -> str:
 
 def pictures(result: RunResult) -> RenderableType:
     """A run as a table and a bar of activity for each chip."""
-    return Group(_table(result), *_bars(result))
+    return Group(_table(result), _Bars(result))
 
 
 def _table(result: RunResult) -> Table:
@@ -108,14 +110,23 @@ def _verdict(result: RunResult) -> str:
     return "NOT EXACT: " + "; ".join(differences)
 
 
-def _bars(result: RunResult) -> Iterator[Text]:
-    yield Text("tile unit activity, from start to done:", style="dim")
-    width = len(str(len(result.chips) - 1))
-    for chip in result.chips:
-        share = chip.active_cycles / result.cycles
-        yield Text(f"chip {chip.chip:{width}} ").append(_bar(chip), "green").append(f" {share:.0%}")
+class _Bars:
+    """A bar of activity for each chip, in blocks where a stream can show them."""
+
+    def __init__(self, result: RunResult):
+        self.result = result
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        levels = ASCII_LEVELS if options.ascii_only else LEVELS
+        yield Text("tile unit activity, from start to done:", style="dim")
+        chips = self.result.chips
+        width = len(str(len(chips) - 1))
+        for chip in chips:
+            share = chip.active_cycles / self.result.cycles
+            bar = _bar(chip, levels)
+            yield Text(f"chip {chip.chip:{width}} ").append(bar, "green").append(f" {share:.0%}")
 
 
-def _bar(chip: ChipActivity) -> str:
-    top = len(LEVELS) - 1
-    return "".join(LEVELS[min(top, round(share * top))] for share in chip.timeline)
+def _bar(chip: ChipActivity, levels: str) -> str:
+    top = len(levels) - 1
+    return "".join(levels[min(top, round(share * top))] for share in chip.timeline)

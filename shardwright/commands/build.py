@@ -14,6 +14,7 @@ from hw.board.build_errors import FpgaToolFailedError
 from hw.board.description import Board, board_names, load_board
 from hw.board.target import board_target
 from hw.board.toolchain import STAGES
+from shardwright.printing import complain, draw, say
 from shardwright.problem import load_or_state_problem, product_options, program_option
 from sim.bitstream import builder
 from sim.bitstream.builder import Wishes, build_program
@@ -83,7 +84,7 @@ def build(
                 output, problem.program, board, chips=chips, wishes=wishes, progress=told
             )
     except FpgaToolFailedError as error:
-        click.echo("\n".join(error.log.splitlines()[-TAIL_LINES:]), err=True)
+        complain("\n".join(error.log.splitlines()[-TAIL_LINES:]))
         raise
     _show(builds, output, as_json)
     _judge(builds, board, output, wishes)
@@ -102,8 +103,9 @@ def _chips(chip: str, program: Program) -> tuple[int, ...]:
 @contextmanager
 def _progress(*, shown: bool) -> Iterator[builder.Progress]:
     """Tell at a terminal what is under way, and for how long."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     console = Console(stderr=True)
+    spinner = SpinnerColumn("line" if console.options.ascii_only else "dots")
+    columns = (spinner, TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not shown) as progress:
         task = progress.add_task("", total=None)
         yield lambda text: progress.update(task, description=text)
@@ -112,13 +114,13 @@ def _progress(*, shown: bool) -> Iterator[builder.Progress]:
 def _show(builds: tuple[ChipBuild, ...], output: str, as_json: bool) -> None:
     if as_json:
         chips = [record(build) for build in builds]
-        click.echo(json.dumps({"folder": output, "chips": chips}, indent=2))
+        say(json.dumps({"folder": output, "chips": chips}, indent=2))
     elif sys.stdout.isatty():
         for each in builds:
-            Console().print(pictures(each))
+            draw(pictures(each))
     else:
         for each in builds:
-            click.echo(summary(each))
+            say(summary(each))
 
 
 def _judge(builds: tuple[ChipBuild, ...], board: Board, output: str, wishes: Wishes) -> None:

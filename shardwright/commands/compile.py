@@ -2,6 +2,7 @@
 
 import click
 
+from shardwright.printing import say
 from shardwright.problem import problem_options, state_problem
 from shardwright.programs import write_program
 from sim.certificate_report import certificate_lines
@@ -28,4 +29,4 @@ def compile_command(output: str, **options) -> None:
     write_program(output, program)
     assert program.certificate is not None
     for line in certificate_lines(program.certificate):
-        click.echo(line)
+        say(line)

@@ -3,6 +3,7 @@
 import click
 
 from shardwright.outcome import show_outcome
+from shardwright.printing import complain
 from shardwright.problem import load_or_state_problem, problem_options, program_option
 from sim.cosim.cosimulate import cosimulate
 from sim.cosim.runner import SIMULATORS, check_tools
@@ -63,6 +64,6 @@ def cosim(
         )
     except (BenchBuildError, BenchFailedError) as error:
         if error.log_tail:
-            click.echo(error.log_tail, err=True)
+            complain(error.log_tail)
         raise
     show_outcome(result, output=output, as_json=as_json, reduce=options["reduce"])

@@ -2,6 +2,7 @@
 
 import click
 
+from shardwright.printing import say
 from shardwright.problem import load_or_state_problem, problem_options, program_option
 from sim.cosim.package import write_package
 from sim.folders import check_folder
@@ -27,7 +28,7 @@ def verilog(output: str, chip: int | None, **options) -> None:
         written.append(design.top)
     size = sum(len(module.text.encode()) for module in written)
     described = _counted(chips if chip is None else 1, "chip")
-    click.echo(f"{_counted(len(written), 'module')} for {described}, {size} bytes")
+    say(f"{_counted(len(written), 'module')} for {described}, {size} bytes")
 
 
 def _counted(number: int, thing: str) -> str:
