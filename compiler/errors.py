@@ -73,7 +73,10 @@ class UnknownTargetError(TargetError):
 
     def __init__(self, *, name: str, known: tuple[str, ...]):
         self.name, self.known = name, known
-        super().__init__(f"no target is named {name!r}; the targets are {', '.join(known)}")
+        super().__init__(
+            f"no target is named {name!r}; the targets are {', '.join(known)}; "
+            f"a target of your own is a file whose name ends in .toml"
+        )
 
 
 class TargetValueError(TargetError):

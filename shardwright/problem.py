@@ -17,7 +17,8 @@ from compiler.pipeline import compile_sharded
 from compiler.workload import MatmulSpec
 from shardwright.printing import complain
 from shardwright.programs import read_program
-from sim.operands import check_inner, matrix, random_operands, read_matrix
+from sim.operand_files import read_matrix
+from sim.operands import check_inner, matrix, random_operands
 
 TILE_LIMIT = 64
 """Largest tile: its 4096 multiply-accumulates are what a simulator of gates still takes."""

@@ -1,7 +1,4 @@
-"""Operands: from files, arrays and seeds to int8 matrices."""
-
-from pathlib import Path
-from tokenize import TokenError
+"""Operands: from arrays and seeds to int8 matrices, and to what a program's tensors hold."""
 
 import numpy as np
 
@@ -11,42 +8,12 @@ from compiler.ir.tensor import Tensor
 from sim.errors import (
     InnerDimensionError,
     OperandDtypeError,
-    OperandFileError,
     OperandRangeError,
     OperandShapeError,
     OperandSourceError,
 )
 
 INT8 = np.iinfo(np.int8)
-NPY_PREFIX = np.lib.format.MAGIC_PREFIX
-ZIP_PREFIX = b"PK"
-NO_HEADER = (SyntaxError, TokenError)
-DAMAGED = (OSError, ValueError, EOFError, MemoryError, *NO_HEADER)
-"""What numpy raises for a file whose header or contents are damaged."""
-
-
-def read_matrix(path: str | Path) -> np.ndarray:
-    """Read one array from a ``.npy`` file.
-
-    Raises
-    ------
-    OperandFileError
-        If there is no such file, or it holds no single plain array.
-    """
-    try:
-        with open(path, "rb") as file:
-            prefix = file.read(len(NPY_PREFIX))
-            if prefix == NPY_PREFIX:
-                file.seek(0)
-                return np.load(file, allow_pickle=False)
-    except DAMAGED as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        if isinstance(error, NO_HEADER):
-            why = "its header is damaged"
-        raise OperandFileError(path=str(path), why=why) from error
-    archive = prefix.startswith(ZIP_PREFIX)
-    why = "it is an archive of arrays (.npz)" if archive else "it does not begin as .npy does"
-    raise OperandFileError(path=str(path), why=why)
 
 
 def matrix(

@@ -11,9 +11,11 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from compiler.ir.program import Program
 from hw.board.build_errors import FpgaToolFailedError
+from hw.board.cabling import cable, joints_of_shape
 from hw.board.description import Board, board_names, load_board
 from hw.board.target import board_target
 from hw.board.toolchain import STAGES
+from shardwright.paths import check_outputs
 from shardwright.printing import complain, draw, say
 from shardwright.problem import load_or_state_problem, product_options, program_option
 from sim.bitstream import builder
@@ -21,7 +23,6 @@ from sim.bitstream.builder import Wishes, build_program
 from sim.bitstream.chip_build import ChipBuild
 from sim.bitstream.errors import TimingMissedError
 from sim.bitstream.report import pictures, record, summary
-from sim.folders import check_folder
 
 ALL = "all"
 TAIL_LINES = 15
@@ -73,15 +74,18 @@ def build(
     alone counts: operands are loaded by the host. DIR gets a folder for each chip with its
     bitstream, its pin file, its logs and its report.
     """
-    check_folder(output)
+    check_outputs(files={}, folders={"-o": output}, board_name=board_name, **options)
     board = load_board(board_name)
+    if options["program_file"] is None:  # before the compiler, which knows no directions of ports
+        chips = options["chips"]
+        cable((board,) * chips, joints_of_shape(options["reduce"], chips))
     problem = load_or_state_problem(target=board_target(board), **options)
-    chips = _chips(chip, problem.program)
+    built = _chips(chip, problem.program)
     wishes = Wishes(until=until, seeds=seeds, allow_slow=allow_slow)
     try:
         with _progress(shown=not as_json and sys.stderr.isatty()) as told:
             builds = build_program(
-                output, problem.program, board, chips=chips, wishes=wishes, progress=told
+                output, problem.program, board, chips=built, wishes=wishes, progress=told
             )
     except FpgaToolFailedError as error:
         complain("\n".join(error.log.splitlines()[-TAIL_LINES:]))

@@ -2,10 +2,10 @@
 
 import click
 
+from shardwright.paths import check_outputs
 from shardwright.printing import say
 from shardwright.problem import load_or_state_problem, problem_options, program_option
 from sim.cosim.package import write_package
-from sim.folders import check_folder
 
 
 @click.command()
@@ -17,7 +17,7 @@ from sim.folders import check_folder
 @click.option("--chip", type=click.IntRange(min=0), help="Write this chip alone, for a board.")
 def verilog(output: str, chip: int | None, **options) -> None:
     """Write modules, system, manifest, operands, program and a bench that runs as is."""
-    check_folder(output)
+    check_outputs(files={}, folders={"-o": output}, **options)
     problem = load_or_state_problem(**options)
     chips = problem.program.chip_count
     if chip is not None and chip >= chips:
