@@ -4,7 +4,8 @@ import numpy as np
 
 from compiler.ir.init import Const, External, Pattern, Values, Zero
 from compiler.ir.program import Program
-from compiler.ir.tensor import Tensor
+from compiler.ir.tensor import Tensor, ValueRange
+from compiler.workload import INT8_RANGE
 from sim.errors import (
     InnerDimensionError,
     OperandDtypeError,
@@ -61,13 +62,20 @@ def check_inner(a: np.ndarray, b: np.ndarray) -> None:
         raise InnerDimensionError(a=a.shape, b=b.shape)
 
 
-def random_operands(m: int, n: int, k: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Two int8 matrices of ``m x k`` and ``k x n`` over the whole range, from a seed."""
+def random_operands(
+    m: int,
+    n: int,
+    k: int,
+    seed: int,
+    *,
+    a_range: ValueRange = INT8_RANGE,
+    b_range: ValueRange = INT8_RANGE,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Two int8 matrices of ``m x k`` and ``k x n`` over the whole of their ranges, from a seed."""
     rng = np.random.default_rng(seed)
-    low, high = INT8.min, INT8.max + 1
     return (
-        rng.integers(low, high, (m, k), dtype=np.int8),
-        rng.integers(low, high, (k, n), dtype=np.int8),
+        rng.integers(a_range.low, a_range.high + 1, (m, k), dtype=np.int8),
+        rng.integers(b_range.low, b_range.high + 1, (k, n), dtype=np.int8),
     )
 
 

@@ -13,6 +13,8 @@ LEVELS = " ▁▂▃▄▅▆▇█"
 ASCII_LEVELS = " .:-=+*#@"
 """The same for a stream that is not UTF."""
 SHOWN_DIFFERENCES = 5
+MOST_BELOW_ALL = 0.999
+"""What is shown of a share that would be rounded to all, and is not."""
 
 
 def record(result: RunResult, *, reduce: str | None = None) -> dict[str, Any]:
@@ -39,6 +41,7 @@ def record(result: RunResult, *, reduce: str | None = None) -> dict[str, Any]:
         "predicted_cycles": program.schedule.cycles,
         "ideal_cycles": result.ideal_cycles,
         "utilization": result.utilization,
+        "useful_multiplications": result.useful_multiplications,
         "exposed_reduction_cycles": result.exposed_reduction_cycles,
         "bound": program.schedule.bound,
         "exact": result.exact,
@@ -64,9 +67,11 @@ def record(result: RunResult, *, reduce: str | None = None) -> dict[str, Any]:
 def summary(result: RunResult) -> str:
     """A run in one line."""
     claim, chips = result.program.claim, result.program.chip_count
+    counting = "" if result.useful_multiplications == 1 else f", {_counting(result)}"
     return (
         f"{claim.m}x{claim.n}x{claim.k} on {chips} chip{'s' if chips > 1 else ''}: "
-        f"{result.cycles} cycles, utilisation {result.utilization:.1%}, {_verdict(result)}"
+        f"{result.cycles} cycles, utilisation {result.utilization:.1%}{counting}, "
+        f"{_verdict(result)}"
     )
 
 
@@ -89,7 +94,7 @@ def _table(result: RunResult) -> Table:
         "tile, target": f"{program.tile}, {program.target.name}",
         "cycles": f"{result.cycles:,}",
         "ideal cycles": f"{result.ideal_cycles:,}",
-        "utilisation": f"{result.utilization:.1%}",
+        "utilisation": f"{result.utilization:.1%}, {_counting(result)}",
         "exposed reduction": f"{result.exposed_reduction_cycles:,} cycles",
         "equals numpy": _verdict(result),
     }
@@ -98,6 +103,14 @@ def _table(result: RunResult) -> Table:
         wrong = name == "equals numpy" and not result.exact
         table.add_row(name, Text(value, style="bold red" if wrong else ""))
     return table
+
+
+def _counting(result: RunResult) -> str:
+    """How many of the multiplications are not of the zeros that fill up tiles."""
+    share = result.useful_multiplications
+    if share == 1:
+        return "all multiplications count"
+    return f"{min(share, MOST_BELOW_ALL):.1%} of multiplications count"
 
 
 def _verdict(result: RunResult) -> str:
