@@ -1,6 +1,7 @@
 """The command line: ``shardwright COMMAND ...``."""
 
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -30,8 +31,14 @@ class _Commands(click.Group):
             return super().main(*args, **kwargs)
 
     def invoke(self, ctx: click.Context):
-        with _refusals_in_one_line():
-            return super().invoke(ctx)
+        try:
+            with _refusals_in_one_line():
+                return super().invoke(ctx)
+        except KeyboardInterrupt:
+            warnings.simplefilter(
+                "ignore"
+            )  # Amaranth warns of hardware that was begun and not used
+            raise
 
 
 @contextmanager
