@@ -8,6 +8,7 @@ from compiler.ir.init import External, Init
 from compiler.ir.tensor import ValueRange
 
 INT8_RANGE = ValueRange(-128, 127)
+MOST_SUM_BITS = 32
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,10 @@ class MatmulSpec:
                 raise WorkloadError(f"{name} must be a non-negative integer, not {extent!r}")
         if 0 in (self.m, self.n, self.k):
             raise EmptyMatrixError(m=self.m, n=self.n, k=self.k)
-        if type(self.sum_bits) is not int or not 2 <= self.sum_bits <= 32:
-            raise WorkloadError(f"sum_bits must be an integer in 2 to 32, not {self.sum_bits!r}")
+        if type(self.sum_bits) is not int or not 2 <= self.sum_bits <= MOST_SUM_BITS:
+            raise WorkloadError(
+                f"sum_bits must be an integer in 2 to {MOST_SUM_BITS}, not {self.sum_bits!r}"
+            )
         if self.map is not None and (
             not is_operation(self.map) or list(operands_of(self.map)) != [0]
         ):

@@ -1,6 +1,6 @@
 """What the commands have in common: which product, on which machine, split how."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,15 @@ from click.core import ParameterSource
 from compiler import targets
 from compiler.ir.init import External
 from compiler.ir.program import Program
+from compiler.ir.tensor import Tensor, ValueRange
 from compiler.passes.shard import ALGORITHMS, ShardPlan
 from compiler.pipeline import compile_sharded
-from compiler.workload import MatmulSpec
+from compiler.workload import INT8_RANGE, MOST_SUM_BITS, MatmulSpec
+from shardwright.printing import complain
 from shardwright.programs import read_program
-from sim.operands import check_inner, matrix, random_operands, read_matrix
+from shardwright.value_range import ValueRangeType
+from sim.operand_files import read_matrix
+from sim.operands import check_inner, matrix, random_operands
 
 TILE_LIMIT = 64
 """Largest tile: its 4096 multiply-accumulates are what a simulator of gates still takes."""
@@ -69,9 +73,19 @@ def product_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option(
             "--sum-bits",
-            type=click.IntRange(2, 32),
-            default=32,
-            help="Bits of accumulators, partial sums and results.  [default: 32]",
+            type=click.IntRange(2, MOST_SUM_BITS),
+            default=MOST_SUM_BITS,
+            help="Bits of accumulators, partial sums and results; fewer than 16 need operands of "
+            f"narrower ranges.  [default: {MOST_SUM_BITS}]",
+        ),
+        *(
+            click.option(
+                f"--{operand}-range",
+                type=ValueRangeType(),
+                default=f"{INT8_RANGE.low},{INT8_RANGE.high}",
+                help=f"Range of the elements of {operand.upper()}.  [default: that of int8]",
+            )
+            for operand in ("a", "b")
         ),
     ]
     return _with_options(command, options)
@@ -145,17 +159,44 @@ def load_or_state_problem(*, program_file: str | None, **options: Any) -> Proble
             raise click.UsageError(f"{flag} does not go with --program, which is compiled already")
     program = read_program(program_file)
     claim = program.claim
-    if options["operands"]:
-        return Problem(*_read_operands(options["operands"], (None, None, None)), program)
-    whole = {claim.left: (claim.m, claim.k), claim.right: (claim.k, claim.n)}
-    external = {
-        tensor.slice_of.whole if tensor.slice_of else tensor.name
-        for tensor in program.tensors
-        if isinstance(tensor.init, External)
-    }
-    drawn = random_operands(claim.m, claim.n, claim.k, options["seed"])
-    a, b = (array if name in external else None for name, array in zip(whole, drawn, strict=True))
+    wanted = [_is_external(program, whole) for whole in (claim.left, claim.right)]
+    paths = options["operands"]
+    if len(paths) == 1 and sum(wanted) == 1:
+        given = matrix(read_matrix(paths[0]), Path(paths[0]).name)
+        return Problem(*(given if each else None for each in wanted), program)
+    if paths:
+        return Problem(*_read_operands(paths, (None, None, None)), program)
+    drawn = random_operands(
+        claim.m,
+        claim.n,
+        claim.k,
+        options["seed"],
+        a_range=_range_of(program, claim.left),
+        b_range=_range_of(program, claim.right),
+    )
+    a, b = (array if each else None for each, array in zip(wanted, drawn, strict=True))
     return Problem(a, b, program)
+
+
+def _slices_of(program: Program, whole: str) -> Iterator[Tensor]:
+    for tensor in program.tensors:
+        if whole == (tensor.slice_of.whole if tensor.slice_of else tensor.name):
+            yield tensor
+
+
+def _is_external(program: Program, whole: str) -> bool:
+    """Whether the host supplies an operand."""
+    return any(isinstance(tensor.init, External) for tensor in _slices_of(program, whole))
+
+
+def _range_of(program: Program, whole: str) -> ValueRange:
+    """The values that an operand may have, as far as they are int8's.
+
+    The file is not checked yet: a program without such values is refused later.
+    """
+    ranges = [INT8_RANGE, *(tensor.value_range for tensor in _slices_of(program, whole))]
+    low, high = max(each.low for each in ranges), min(each.high for each in ranges)
+    return ValueRange(low, high) if low <= high else INT8_RANGE
 
 
 def state_problem(
@@ -170,6 +211,8 @@ def state_problem(
     reduce: str,
     pad_k: bool,
     sum_bits: int,
+    a_range: ValueRange,
+    b_range: ValueRange,
     target: str | targets.Target,
     link_width: int | None = None,
     link_latency: int | None = None,
@@ -186,12 +229,10 @@ def state_problem(
     """
     files = _read_operands(operands, (m, n, k)) if operands else None
     if files:
-        (rows, inner), (_, cols) = files[0].shape, files[1].shape
-        spec = MatmulSpec(m=rows, n=cols, k=inner, sum_bits=sum_bits)
+        (m, k), (_, n) = files[0].shape, files[1].shape
     elif m is None or n is None or k is None:
         raise click.UsageError("give A.npy and B.npy, or --m, --n and --k for random operands")
-    else:
-        spec = MatmulSpec(m, n, k, sum_bits=sum_bits)
+    spec = MatmulSpec(m, n, k, sum_bits=sum_bits, a_range=a_range, b_range=b_range)
     changes = {
         "tile": tile,
         "link_width_bits": link_width,
@@ -206,9 +247,10 @@ def state_problem(
     if pad_k and chips > 1:
         spec = spec.padded_k(chips * machine.tile)
         if spec.k_pad:
-            click.echo(f"note: k padded from {spec.k} to {spec.k_total} with zeros", err=True)
+            complain(f"note: k padded from {spec.k} to {spec.k_total} with zeros")
     program = compile_sharded(spec, ShardPlan(chips, reduce), machine)
-    a, b = files or random_operands(spec.m, spec.n, spec.k, seed)
+    ranges = {"a_range": a_range, "b_range": b_range}
+    a, b = files or random_operands(spec.m, spec.n, spec.k, seed, **ranges)
     return Problem(a, b, program)
 
 

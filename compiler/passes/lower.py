@@ -11,7 +11,7 @@ from compiler.ir.program import Claim, Numerics, Program
 from compiler.ir.stage import Load, Map, MatmulTiles, Stage, Store
 from compiler.ir.tensor import Tensor, TensorRole, ValueRange
 from compiler.targets import Target
-from compiler.workload import MatmulSpec
+from compiler.workload import MOST_SUM_BITS, MatmulSpec
 
 
 def lower(spec: MatmulSpec, target: Target) -> Program:
@@ -103,7 +103,12 @@ def _total_range(spec: MatmulSpec, total: DType) -> ValueRange:
     if low < total.low or high > total.high:
         bounds = [limit // step for limit, step in ((total.low, least), (total.high, most)) if step]
         raise AccumulatorOverflowError(
-            k=spec.k, low=low, high=high, dtype=total.name, k_max=min(bounds)
+            k=spec.k,
+            low=low,
+            high=high,
+            dtype=total.name,
+            k_max=min(bounds),
+            most_bits=MOST_SUM_BITS,
         )
     if spec.map is not None:
         least, most = widest_image(spec.map, low, high)

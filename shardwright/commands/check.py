@@ -6,6 +6,7 @@ import sys
 import click
 
 from compiler.check import check as recomputed
+from shardwright.printing import say
 from shardwright.programs import read_program
 from sim.certificate_report import certificate_lines, certificate_record
 
@@ -23,12 +24,12 @@ def check(program_file: str, as_json: bool) -> None:
     agrees = program.certificate in (None, certificate)
     if as_json:
         record = certificate_record(program, certificate, carried_certificate_agrees=agrees)
-        click.echo(json.dumps(record, indent=2))
+        say(json.dumps(record, indent=2))
     else:
-        click.echo(f"program {program.name}, target {program.target.name}")
+        say(f"program {program.name}, target {program.target.name}")
         for line in certificate_lines(certificate):
-            click.echo(line)
+            say(line)
         if not agrees:
-            click.echo("the certificate that the file carries says something else")
+            say("the certificate that the file carries says something else")
     if not (certificate.holds and agrees):
         sys.exit(1)

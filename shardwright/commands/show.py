@@ -3,6 +3,7 @@
 import click
 
 from compiler.text import to_text
+from shardwright.printing import say
 from shardwright.problem import load_or_state_problem, problem_options, program_option
 
 
@@ -11,4 +12,4 @@ from shardwright.problem import load_or_state_problem, problem_options, program_
 @program_option
 def show(**options) -> None:
     """Print the placed program: per chip its tensors, stages, buffers, hand-offs and links."""
-    click.echo(to_text(load_or_state_problem(**options).program), nl=False)
+    say(to_text(load_or_state_problem(**options).program), newline=False)

@@ -12,8 +12,9 @@ from compiler.ir.init import Pattern
 from compiler.serialize import from_json
 from compiler.workload import MatmulSpec
 from hw.verilog.lint import waivers_file
-from sim.cosim.package import BENCH_FILES, check_folder, write_package
+from sim.cosim.package import BENCH_FILES, write_package
 from sim.errors import OperandSourceError, OutputFileError
+from sim.folders import check_folder
 from tests.hw.verilog.tools import icarus_messages, verilator_messages
 from tests.programs import finished, program_for
 
