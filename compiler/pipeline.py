@@ -92,11 +92,11 @@ def run_passes(program: Program, target: Target) -> Program:
     UncertifiedProgramError
         If the finished program does not meet an obligation.
     """
-    program = replace(program, target=target, certificate=None)
+    program = replace(program, target=target, certificate=None).canonical
     validate(program, target)
     for name, step in PASSES:
         program = _checked(step(program, target), target, name)
-    return certified(program)
+    return certified(program.canonical)
 
 
 def _checked(program: Program, target: Target, name: str) -> Program:

@@ -94,7 +94,7 @@ class Chip(wiring.Component):
         host: bool = False,
         multipliers: MultiplierPlan | None = None,
     ):
-        self.program = program
+        self.program = program = program.canonical
         self.chip = chip
         self.multipliers = multipliers
         self.has_host = bool(host)

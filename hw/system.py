@@ -41,7 +41,7 @@ class System(wiring.Component):
     """
 
     def __init__(self, program: Program, *, host: bool = False):
-        self.program = program
+        self.program = program = program.canonical
         self.chips = tuple(Chip(program, chip, host=host) for chip in range(program.chip_count))
         super().__init__({"start": In(1), "done": Out(1)})
 

@@ -10,12 +10,13 @@ import numpy as np
 from click.core import ParameterSource
 
 from compiler import targets
+from compiler.ir.dtype import SUM_BITS
 from compiler.ir.init import External
 from compiler.ir.program import Program
 from compiler.ir.tensor import Tensor, ValueRange
 from compiler.passes.shard import ALGORITHMS, ShardPlan
 from compiler.pipeline import compile_sharded
-from compiler.workload import INT8_RANGE, MOST_SUM_BITS, MatmulSpec
+from compiler.workload import INT8_RANGE, MatmulSpec
 from shardwright.printing import complain
 from shardwright.programs import read_program
 from shardwright.value_range import ValueRangeType
@@ -73,10 +74,10 @@ def product_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option(
             "--sum-bits",
-            type=click.IntRange(2, MOST_SUM_BITS),
-            default=MOST_SUM_BITS,
+            type=click.IntRange(SUM_BITS[0], SUM_BITS[-1]),
+            default=SUM_BITS[-1],
             help="Bits of accumulators, partial sums and results; fewer than 16 need operands of "
-            f"narrower ranges.  [default: {MOST_SUM_BITS}]",
+            f"narrower ranges.  [default: {SUM_BITS[-1]}]",
         ),
         *(
             click.option(

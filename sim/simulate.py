@@ -64,6 +64,7 @@ def simulate(
     """
     _check_engine(engine, waves)
     require(program)
+    program = program.canonical
     contents = bind(program, a, b)
     claim = program.claim
     assert program.schedule is not None

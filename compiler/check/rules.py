@@ -10,6 +10,8 @@ from compiler.ir.stage import Recv
 from compiler.validate import check_meaning, check_structure
 from compiler.validate.capacity import check_capacity, owners
 from compiler.validate.locality import check_handoffs, check_landing, check_links
+from compiler.validate.target import check_target
+from compiler.validate.types import check_types
 
 
 def well_formed(program: Program) -> Obligation:
@@ -81,7 +83,7 @@ def handoffs(program: Program) -> Obligation:
 
 
 def capacity(program: Program) -> Obligation:
-    """Memory, engines and link ports of every chip."""
+    """Element types, links, and memory, engines and link ports of every chip."""
     used = Counter[int]()
     for (_, chip), size in owners(program).items():
         used[chip] += size
@@ -91,6 +93,8 @@ def capacity(program: Program) -> Obligation:
     most_ports = max(ports.values(), default=0)
 
     def check() -> None:
+        check_types(program)
+        check_target(program, program.target)
         check_capacity(program, program.target)
         if not program.memory:
             raise ValidationError("MemoryMap", program.name, "the program has no memory map")
@@ -120,7 +124,8 @@ def capacity(program: Program) -> Obligation:
 
     return _ruled(
         "capacity",
-        "Every chip's tensors and buffers fit its memory; engines and link ports suffice.",
+        "Every chip's tensors and buffers fit its memory, engines and link ports suffice, links "
+        "are of a kind that the target has, and the machine computes with every element's type.",
         check,
         (
             ("most bytes of a chip", max(used.values(), default=0)),

@@ -1,9 +1,10 @@
 """What a machine provides."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 from compiler.errors import TargetValueError
 from compiler.ir.edge import CROSSING_HANDOFFS, LOCAL_HANDOFFS
+from compiler.ir.link_kind import LinkKind, check_link_kinds
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,8 @@ class Target:
         Edge of a tile; a tile unit has ``tile * tile`` multiply-accumulates.
     handoffs : tuple of str
         Hand-offs provided: of ``ValidReady`` and ``Fifo`` inside a site, of ``Token``,
-        ``Semaphore`` and ``Barrier`` between chips.
+        ``Semaphore`` and ``Barrier`` between chips. Their order says nothing: the preferred ones
+        are :attr:`local_handoff` and :attr:`crossing_handoff`.
     link_ports : int
         Ends of links that one chip can hold, in both directions together.
     link_width_bits : int
@@ -30,6 +32,9 @@ class Target:
         Memory of one chip for tensors and buffers.
     link_flit_cycles : int
         Cycles for which a flit holds a link.
+    link_kinds : tuple of LinkKind
+        Further kinds of links, in no order. A compiled program takes links of the kind that the
+        three fields above state; one that is edited by hand may take any of these.
 
     Raises
     ------
@@ -48,6 +53,7 @@ class Target:
     movement_engines: int
     memory_bytes: int
     link_flit_cycles: int = 1
+    link_kinds: tuple[LinkKind, ...] = field(default=(), metadata={"saved": "unless empty"})
 
     def __post_init__(self) -> None:
         for name, kind, rule in (
@@ -58,13 +64,14 @@ class Target:
             value = getattr(self, name)
             if not isinstance(value, kind):
                 raise TargetValueError(target=str(self.name), field=name, rule=rule, value=value)
-        counts = [field.name for field in fields(self) if field.type in (int, "int")]
+        counts = [each.name for each in fields(self) if each.type in (int, "int")]
         for name in counts:
             value = getattr(self, name)
             least = 0 if name == "link_ports" else 1
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 rule = f"an integer of at least {least}"
                 raise TargetValueError(target=self.name, field=name, rule=rule, value=value)
+        check_link_kinds(self.name, self.link_kinds)
         known = LOCAL_HANDOFFS + CROSSING_HANDOFFS
         for handoff in self.handoffs:
             if handoff not in known:
@@ -80,6 +87,14 @@ class Target:
     def crossing_handoff(self) -> str | None:
         """The hand-off between chips: the first of Token, Semaphore, Barrier that is provided."""
         return self._first(CROSSING_HANDOFFS)
+
+    @property
+    def links(self) -> tuple[LinkKind, ...]:
+        """Every kind of link that the machine has: that of compiled programs, then by name."""
+        usual = LinkKind(
+            "usual", self.link_width_bits, self.link_latency_cycles, self.link_flit_cycles
+        )
+        return (usual, *sorted(self.link_kinds, key=lambda kind: kind.name))
 
     def _first(self, preference: tuple[str, ...]) -> str | None:
         return next((handoff for handoff in preference if handoff in self.handoffs), None)

@@ -71,7 +71,7 @@ class BoardTop(wiring.Component):
         baud: int,
         multipliers: MultiplierPlan | None = None,
     ):
-        self.program = program
+        self.program = program = program.canonical
         self.chip = Chip(program, chip, host=True, multipliers=multipliers)
         self.ports = {
             edge.name: _port(edge, ports) for edge in (*self.chip.outgoing, *self.chip.incoming)

@@ -50,6 +50,7 @@ class Design:
 
 def design(program: Program) -> Design:
     """The Verilog of a program: each distinct chip, channel and barrier once, and the system."""
+    program = program.canonical
     chips = _chip_modules(program)
     joints = dict(_joints(program))
     modules = (*chips, *joints.values())

@@ -57,7 +57,7 @@ class CompiledSystem:
     """
 
     def __init__(self, program: Program, libraries: dict[int, ModelLibrary]):
-        self.program = program
+        self.program = program = program.canonical
         latencies = [link.latency_cycles for link in program.links or ()]
         look_ahead = min([*latencies, MOST_LOOK_AHEAD_CYCLES])
         self._slots = 1 << (max(latencies, default=0) + look_ahead - 1).bit_length()

@@ -80,6 +80,7 @@ def drive(
         If a board does not answer, is another, or does not do its part.
     """
     require(program)
+    program = program.canonical
     contents = bind(program, a, b)
     if len(ports) != program.chip_count:
         raise PortCountError(ports=len(ports), chips=program.chip_count)

@@ -29,7 +29,7 @@ from compiler.ir.tensor import ValueRange
 from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, run_passes, shard
 from compiler.serialize import from_json, schema, to_json
-from compiler.targets import get
+from compiler.targets import LinkKind, get
 from compiler.workload import MatmulSpec
 from tests.compiler.programs import SEMAPHORE, TOKEN, changed, compiled, lowered, sharded
 
@@ -70,6 +70,9 @@ PROGRAMS = {
     ),
     "loops the other way round": run_passes(
         replace(lowered(), work=WorkPlan(2, 2, 8, "nm")), TOKEN
+    ),
+    "further kinds of links": compiled(
+        target=get("token-mesh", link_kinds=(LinkKind("cable", 8, 40, 2), LinkKind("bus", 64, 1)))
     ),
     **{f"{type(i).__name__} {n}": changed(lowered(), "a", init=i) for n, i in enumerate(INITS)},
 }

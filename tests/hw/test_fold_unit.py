@@ -180,6 +180,15 @@ def test_body_must_use_each_operand_once(body, text):
     )
 
 
+@pytest.mark.parametrize("value", [128, -129, 2**40])
+def test_refuses_a_literal_that_no_lane_holds(value):
+    with pytest.raises(ValueError, match="Literals") as error:
+        FoldUnit(lanes(3), body=Add(A, Max(Literal(value), B)))
+    assert str(error.value) == f"Literals must be in -128 .. 127, as a lane is, not {value}"
+    for held in (127, -128):
+        FoldUnit(lanes(3), body=Add(A, Max(Literal(held), B)))
+
+
 def test_refuses_a_beat_without_lanes():
     with pytest.raises(TypeError) as error:
         FoldUnit(24, body=Add(A, B))

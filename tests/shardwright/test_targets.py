@@ -77,6 +77,7 @@ def test_json_has_every_field():
         "movement_engines": 3,
         "memory_bytes": 16_777_216,
         "link_flit_cycles": 1,
+        "links": [],
         "planning_only": False,
     }
     assert one in records

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -181,7 +183,8 @@ def test_refuses_a_value_outside_of_the_declared_range():
 
 
 def test_refuses_to_run_float_fills_as_integers():
-    spec = MatmulSpec(2, 2, 8, a=ConstFloat(0.5))
-    program = finished(spec)
+    program = finished(MatmulSpec(2, 2, 8))
+    tensors = (replace(program.tensors[0], init=ConstFloat(0.5)), *program.tensors[1:])
+    program = replace(program, tensors=tensors)
     with pytest.raises(OperandDtypeError, match="operand a must hold integers, not ConstFloat"):
         bind(program, None, np.ones((8, 2), int))
