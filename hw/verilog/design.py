@@ -53,7 +53,7 @@ def design(program: Program) -> Design:
     """The Verilog of a program: each distinct chip, channel and barrier once, and the system."""
     chips = _chip_modules(program)
     joints = dict(_joints(program))
-    guard = _converted(StartGuard(), "start_guard", {})
+    guard = _converted(StartGuard(), "start_guard", {"chips": program.chip_count})
     modules = (*chips, *joints.values(), guard)
     top = _system(program, chips, joints, guard)
     return Design(program, top, modules)
