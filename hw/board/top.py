@@ -20,6 +20,7 @@ from hw.board.uart_bone import ADDRESS_BITS, UartBone
 from hw.chip import Chip
 from hw.link_ports import credits_port, landing_pages, receiver_port, sender_port
 from hw.multiplier.plan import MultiplierPlan
+from hw.program_digest import program_digest
 
 TIMEOUT_SECONDS = 0.1
 """Silence on the serial line that ends a command that has begun: the default of LiteX's bridge."""
@@ -82,6 +83,7 @@ class BoardTop(wiring.Component):
             self.chip.register_map.address_bits,
             clock_hz=clock_hz,
             link_count=len(self.ports),
+            digest=program_digest(program),
         )
         self.bridge = UartBone(
             ADDRESS_BITS,
@@ -121,6 +123,7 @@ class BoardTop(wiring.Component):
         m.d.comb += bridge.rx.eq(self.uart_rx)
         m.d.comb += self.uart_tx.eq(bridge.tx)
         m.d.comb += port.bus_errors.eq(bridge.errors)
+        m.d.comb += port.checksum.eq(bridge.checksum)
         m.d.comb += self.chip.coordinate.eq(self.chip.chip)
 
         starts, running = Signal(), self.chip.activity.running

@@ -17,7 +17,7 @@ def test_is_noticed(mutant, tmp_path):
 
 def test_the_system_is_right_without_a_fault(tmp_path):
     needs("icarus")
-    assert run_package(package(tmp_path, SYSTEM)) == 3
+    assert run_package(package(tmp_path, SYSTEM)) == 4
 
 
 def test_a_fault_must_be_found_in_its_module():

@@ -93,6 +93,34 @@ def test_an_engine_runs_again_with_other_operands(models):
         assert engine.run(contents, max_cycles=1000) == expected
 
 
+@pytest.mark.parametrize("target", ["token-mesh", "semaphore-mesh", "barrier-mesh"])
+def test_a_start_that_is_held_begins_one_run(target, models, monkeypatch):
+    program = program_for(
+        5,
+        4,
+        12,
+        target=target,
+        tile=2,
+        link_width_bits=64,
+        link_latency_cycles=1,
+        chips=3,
+        reduce="star",
+    )
+    contents = images(program, *random_operands(program, 8))
+    engine = CompiledEngine(program, cache=models)
+    expected = engine.run(contents, max_cycles=1000)
+    run, starts = engine._driver.run, []
+
+    def run_with_start_held(system, cycles, *, start=False, threads=1):
+        starts.append(start)
+        run(system, cycles, start=any(starts), threads=threads)
+
+    monkeypatch.setattr(engine._driver, "run", run_with_start_held)
+    assert engine.run(contents, max_cycles=1000) == expected
+    assert expected.cycles == program.schedule.cycles
+    assert len(starts) > 10
+
+
 def test_tensors_without_contents_are_zero(models):
     program = program_for(8, 8, 32, chips=4, link_width_bits=128, link_latency_cycles=1)
     engine = CompiledEngine(program, cache=models)
