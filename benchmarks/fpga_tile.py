@@ -34,10 +34,13 @@ def tile_unit(tile: int, multipliers: MultiplierPlan) -> TileUnit:
 def main() -> None:
     """Print the figures of the units that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("units", nargs="*", choices=[*UNITS, []], default=[*UNITS])
+    parser.add_argument("units", nargs="*", metavar="UNIT", help=f"of {', '.join(UNITS)}; or all")
     add_options(parser)
     arguments = parser.parse_args()
     for name in arguments.units:
+        if name not in UNITS:
+            parser.error(f"no unit is named {name!r}; there are {', '.join(UNITS)}")
+    for name in arguments.units or UNITS:
         tile, device, plan = UNITS[name]
         kinds = f"{plan.block_count} multiplier blocks and {plan.rest_count} of logic"
         report(

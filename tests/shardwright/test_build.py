@@ -1,7 +1,12 @@
 """``shardwright build``: what it takes, prints and refuses; its tools are stood in for."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
@@ -172,6 +177,33 @@ def test_a_tool_that_does_not_end_is_ended(tmp_path, monkeypatch, tools, stage):
     assert result.exit_code == 1
     assert f": {stage} was ended: it took more than 1 s" in last_line(result)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 1), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_a_build_that_is_interrupted_leaves_no_process_and_no_folder(
+    tmp_path, monkeypatch, tools, number, status
+):
+    tools.install(monkeypatch)
+    pids = tmp_path / "pids"
+    hangs = f"#!/bin/sh\necho $$ > {pids}.new\nmv {pids}.new {pids}\nexec sleep 600\n"
+    (tools.folder / "yosys").write_text(hangs)
+    command = [sys.executable, "-c", "from shardwright.cli import main; main()"]
+    options = [*PRODUCT.split(), "--chip", "0", "-o", str(tmp_path / "out")]
+    with subprocess.Popen(
+        [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as build:
+        while not pids.exists():
+            assert build.poll() is None
+            time.sleep(0.05)
+        build.send_signal(number)
+        said, _ = build.communicate(timeout=30)
+    assert build.returncode == status
+    assert "Traceback" not in said
+    state = Path(f"/proc/{pids.read_text().strip()}/stat")
+    assert not state.exists() or ") Z " in state.read_text()
+    assert {path.name for path in tmp_path.iterdir()} == {"tools", "pids"}
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "nan", "inf", "1e30", "10000000", "some"])
