@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-# Workers begin with the tests of a folder each, which share what they make, and then take from others.
+# Each worker begins with half of the folders, whose tests share what they make.
 PYTEST := $(BIN)/python -m pytest -q -n auto --dist worksteal
 
 .PHONY: demo test test-slow lint format bench bitstream bitstream-quick clean
