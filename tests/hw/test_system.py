@@ -23,6 +23,7 @@ def each_program_on_each_target(test):
     return pytest.mark.parametrize("shape", PROGRAMS.values(), ids=PROGRAMS)(test)
 
 
+@pytest.mark.covers("values")
 @each_program_on_each_target
 def test_runs_again_without_reset_in_the_same_number_of_cycles(shape, target):
     bench = SystemBench(program_for(**shape, target=target))
@@ -61,6 +62,7 @@ def test_restart_loses_no_more_than_what_page_slots_still_take_to_come_back(targ
         assert first <= cycles <= first + max(0, latency_cycles - pause_cycles)
 
 
+@pytest.mark.covers("values")
 @each_program_on_each_target
 def test_reset_in_mid_run_leaves_no_page_and_no_credit_behind(shape, target):
     bench = SystemBench(program_for(**shape, target=target))
@@ -130,6 +132,7 @@ def test_starts_in_mid_run_are_ignored(target, reduce, density):
     simulate(bench.dut, testbench)
 
 
+@pytest.mark.covers("values")
 @each_program_on_each_target
 def test_counters_tell_the_work_that_the_program_has(shape, target):
     bench = SystemBench(program_for(**shape, target=target))

@@ -17,6 +17,7 @@ from sim.errors import CyclesDifferError, OperandRangeError, SimulationHangError
 from sim.simulate import simulate
 from tests.programs import finished, program_for, random_operands
 from tests.sim.broken import CutChannel
+from tests.tiers import chosen
 
 TARGETS = ("token-mesh", "semaphore-mesh")
 
@@ -59,8 +60,13 @@ def named(configuration) -> str:
     return f"{m}x{n}x{k}-tile{tile}-{width}bit-{latency}cycles-{reduce}{chips}"
 
 
+MANY_CHIPS = [configuration for configuration in CONFIGURATIONS if configuration[2][0] > 8]
+IN_EVERY_RUN = [c for c in CONFIGURATIONS if c not in MANY_CHIPS] + MANY_CHIPS[-2:-1]
+
+
+@pytest.mark.covers("values")
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=named)
+@pytest.mark.parametrize("configuration", chosen(CONFIGURATIONS, IN_EVERY_RUN, ids=named))
 def test_product_is_exact_and_takes_the_predicted_cycles(configuration, target):
     shape, (tile, width, latency), (chips, reduce) = configuration
     program = program_for(
@@ -109,6 +115,7 @@ def products(draw):
     return program, operand(claim.m, claim.k), operand(claim.k, claim.n)
 
 
+@pytest.mark.slow  # ``tests/test_agreement.py`` has a few such in every run
 @settings(max_examples=20)
 @given(product=products())
 def test_any_small_product_is_exact_and_takes_the_predicted_cycles(product):

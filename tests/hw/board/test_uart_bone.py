@@ -62,6 +62,7 @@ class Bench:
         simulate(self.dut, testbench, monitors=[self._wire, self.subordinate.serve], cycles=cycles)
 
 
+@pytest.mark.covers("values")
 @each_pace
 @pytest.mark.parametrize("pause", [0, 100])
 def test_words_are_written_and_read_one_after_the_other(pace, pause):

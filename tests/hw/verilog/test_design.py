@@ -8,10 +8,9 @@ import pytest
 from hw.link_ports import constants
 from hw.names import module_name
 from hw.verilog.design import design
-from tests.hw.verilog.designs import PROGRAMS, design_of
+from tests.hw.verilog.designs import PROGRAMS, design_of, each_program
 from tests.programs import program_for
 
-each_program = pytest.mark.parametrize("name", PROGRAMS)
 RANGE = r"(?:\[(\d+):0\] )?"
 
 
