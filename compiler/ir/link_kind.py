@@ -1,6 +1,7 @@
 """Kinds of links that a machine has between its chips."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from typing import cast
 
 from compiler.errors import TargetValueError
 from compiler.ir.edge import Link
@@ -42,27 +43,26 @@ def check_link_kinds(target: str, kinds: object) -> None:
         If they are not, or if one has no wires or takes no time.
     """
 
-    def require(field: str, rule: str, holds: bool, value: object) -> None:
-        if not holds:
-            raise TargetValueError(target=target, field=field, rule=rule, value=value)
+    def refused(field: str, rule: str, value: object) -> TargetValueError:
+        return TargetValueError(target=target, field=field, rule=rule, value=value)
 
     if not isinstance(kinds, tuple):
-        raise TargetValueError(
-            target=target, field="links", rule="a list of [[links]] tables", value=kinds
-        )
-    names: set[str] = set()
-    for index, kind in enumerate(kinds):
+        raise refused("links", "a list of [[links]] tables", kinds)
+    names: set[object] = set()
+    for index, kind in enumerate(cast(tuple[object, ...], kinds)):
         place = f"links[{index}]"
-        require(place, "a kind of links", isinstance(kind, LinkKind), kind)
-        assert isinstance(kind, LinkKind)
-        named = isinstance(kind.name, str) and kind.name != ""
-        require(f"{place}.name", "a name", named, kind.name)
-        require(f"{place}.name", "of its own", kind.name not in names, kind.name)
-        names.add(kind.name)
-        for field in [field.name for field in fields(kind)][1:]:
-            value = getattr(kind, field)
-            positive = type(value) is int and value >= 1
-            require(f"{place}.{field}", "an integer of at least 1", positive, value)
+        if not isinstance(kind, LinkKind):
+            raise refused(place, "a kind of links", kind)
+        name: object = kind.name
+        if not isinstance(name, str) or not name:
+            raise refused(f"{place}.name", "a name", name)
+        if name in names:
+            raise refused(f"{place}.name", "of its own", name)
+        names.add(name)
+        for field in ("width_bits", "latency_cycles", "flit_cycles"):
+            value: object = getattr(kind, field)
+            if type(value) is not int or value < 1:
+                raise refused(f"{place}.{field}", "an integer of at least 1", value)
 
 
 def _count(number: int, noun: str) -> str:
