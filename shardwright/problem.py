@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ import click
 import numpy as np
 from click.core import ParameterSource
 
-from compiler import targets
+from compiler import limits, targets
+from compiler.check import require
 from compiler.ir.init import External
 from compiler.ir.program import Program
 from compiler.passes.shard import ALGORITHMS, ShardPlan
@@ -18,22 +20,33 @@ from compiler.workload import MatmulSpec
 from shardwright.programs import read_program
 from sim.operands import check_inner, matrix, random_operands, read_matrix
 
-TILE_LIMIT = 64
-"""Largest tile: its 4096 multiply-accumulates are what a simulator of gates still takes."""
-LINK_LIMIT = 8192
-"""Most bits and most cycles of a link: far above any that exists, and what a simulator takes."""
+Operands = tuple[np.ndarray | None, np.ndarray | None]
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A product as the command line states it: its operands, and its program.
+    """A product as the command line states it: its program, and where its operands come from."""
 
-    The operands are ``None`` where the program holds their values itself.
-    """
-
-    a: np.ndarray | None
-    b: np.ndarray | None
     program: Program
+    supply: Callable[[], Operands]
+
+    @cached_property
+    def operands(self) -> Operands:
+        """A and B, each ``None`` where the program holds its values itself.
+
+        They are made when they are asked for, so that a program is looked at without them.
+        """
+        return self.supply()
+
+    @property
+    def a(self) -> np.ndarray | None:
+        """The left operand."""
+        return self.operands[0]
+
+    @property
+    def b(self) -> np.ndarray | None:
+        """The right operand."""
+        return self.operands[1]
 
 
 def problem_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -55,7 +68,7 @@ def product_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--chips", type=positive, default=1, help="Chips to split k over."),
         click.option(
             "--tile",
-            type=click.IntRange(1, TILE_LIMIT),
+            type=click.IntRange(1, limits.TILE),
             help="Edge of a tile.  [default: the target's]",
         ),
         click.option(
@@ -79,7 +92,7 @@ def product_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def machine_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options that state a machine."""
-    link_extent = click.IntRange(1, LINK_LIMIT)
+    link_extent = click.IntRange(1, limits.LINK)
     options = [
         click.option(
             "--target",
@@ -144,18 +157,28 @@ def load_or_state_problem(*, program_file: str | None, **options: Any) -> Proble
             flag = "--" + name.replace("_", "-")
             raise click.UsageError(f"{flag} does not go with --program, which is compiled already")
     program = read_program(program_file)
-    claim = program.claim
     if options["operands"]:
-        return Problem(*_read_operands(options["operands"], (None, None, None)), program)
-    whole = {claim.left: (claim.m, claim.k), claim.right: (claim.k, claim.n)}
+        files = _read_operands(options["operands"], (None, None, None))
+        return Problem(program, lambda: files)
+    return Problem(program, lambda: _drawn(program, options["seed"]))
+
+
+def _drawn(program: Program, seed: int) -> Operands:
+    """Random operands for those that a program from a file does not hold itself.
+
+    They are as large as it claims, so the claim must stand first.
+    """
+    require(program)
+    claim = program.claim
+    whole = (claim.left, claim.right)
     external = {
         tensor.slice_of.whole if tensor.slice_of else tensor.name
         for tensor in program.tensors
         if isinstance(tensor.init, External)
     }
-    drawn = random_operands(claim.m, claim.n, claim.k, options["seed"])
+    drawn = random_operands(claim.m, claim.n, claim.k, seed)
     a, b = (array if name in external else None for name, array in zip(whole, drawn, strict=True))
-    return Problem(a, b, program)
+    return a, b
 
 
 def state_problem(
@@ -208,8 +231,7 @@ def state_problem(
         if spec.k_pad:
             click.echo(f"note: k padded from {spec.k} to {spec.k_total} with zeros", err=True)
     program = compile_sharded(spec, ShardPlan(chips, reduce), machine)
-    a, b = files or random_operands(spec.m, spec.n, spec.k, seed)
-    return Problem(a, b, program)
+    return Problem(program, lambda: files or random_operands(spec.m, spec.n, spec.k, seed))
 
 
 def _read_operands(

@@ -9,15 +9,16 @@ from compiler.ir.program import Program
 from compiler.ir.stage import Recv
 from compiler.validate import check_meaning, check_structure
 from compiler.validate.capacity import check_capacity, owners
-from compiler.validate.locality import check_handoffs, check_landing, check_links
+from compiler.validate.locality import check_handoffs, check_landing, check_links, check_sited
+from compiler.validate.machine import check_machine
 
 
 def well_formed(program: Program) -> Obligation:
     """Names, ports, pairing of buffers."""
     return _ruled(
         "well formed",
-        "Names are unique and known, stages have the ports of their kind, buffers are paired, and "
-        "what has a size has one.",
+        "Names are names, unique and known, stages have the ports of their kind, buffers are "
+        "paired, and what has a size has one that is within the limits.",
         lambda: check_structure(program),
         (("stages", len(program.stages)), ("buffers", len(program.buffers))),
     )
@@ -40,8 +41,7 @@ def landing(program: Program) -> Obligation:
     receives = sum(isinstance(stage.kind, Recv) for stage in program.stages)
 
     def check() -> None:
-        if unplaced:
-            raise ValidationError("NoSite", unplaced[0], f"{unplaced[0]!r} has no site")
+        check_sited(program)
         check_landing(program)
 
     return _ruled(
@@ -92,6 +92,7 @@ def capacity(program: Program) -> Obligation:
 
     def check() -> None:
         check_capacity(program, program.target)
+        check_machine(program)
         if not program.memory:
             raise ValidationError("MemoryMap", program.name, "the program has no memory map")
         if most_ports > program.requires.link_ports:
@@ -108,19 +109,14 @@ def capacity(program: Program) -> Obligation:
                 f"the program multiplies tiles of {program.tile}, but target "
                 f"{program.target.name!r} has tile units of {program.target.tile}",
             )
-        busy = {stage.site.chip for stage in program.stages if stage.site}
-        for chip in range(program.chip_count):
-            if chip not in busy:
-                raise ValidationError(
-                    "IdleChip", f"chip {chip}", f"chip {chip} of {program.chip_count} does nothing"
-                )
         for stage in program.stages:
             if stage.engine is None:
                 raise ValidationError("NoEngine", stage.name, f"{stage.name!r} has no engine")
 
     return _ruled(
         "capacity",
-        "Every chip's tensors and buffers fit its memory; engines and link ports suffice.",
+        "Every chip's tensors and buffers fit its memory; engines and link ports suffice; every "
+        "chip can be built.",
         check,
         (
             ("most bytes of a chip", max(used.values(), default=0)),

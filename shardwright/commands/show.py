@@ -3,6 +3,7 @@
 import click
 
 from compiler.text import to_text
+from compiler.validate import check_shown
 from shardwright.problem import load_or_state_problem, problem_options, program_option
 
 
@@ -10,5 +11,10 @@ from shardwright.problem import load_or_state_problem, problem_options, program_
 @problem_options
 @program_option
 def show(**options) -> None:
-    """Print the placed program: per chip its tensors, stages, buffers, hand-offs and links."""
-    click.echo(to_text(load_or_state_problem(**options).program), nl=False)
+    """Print the placed program: per chip its tensors, stages, buffers, hand-offs and links.
+
+    Of a program file, it is held that it can be printed, and not what check holds.
+    """
+    program = load_or_state_problem(**options).program
+    check_shown(program)
+    click.echo(to_text(program), nl=False)
