@@ -8,8 +8,8 @@ from compiler.ir.certificate import Obligation
 from compiler.ir.program import Program
 from compiler.ir.stage import Recv
 from compiler.validate import check_meaning, check_structure
-from compiler.validate.capacity import check_capacity, owners
-from compiler.validate.locality import check_handoffs, check_landing, check_links, check_sited
+from compiler.validate.capacity import check_capacity, check_chips, owners
+from compiler.validate.locality import check_handoffs, check_landing, check_links
 from compiler.validate.machine import check_machine
 
 
@@ -50,6 +50,27 @@ def landing(program: Program) -> Obligation:
         check,
         (("edges between chips", crossing), ("receives", receives)),
     )
+
+
+def check_shown(program: Program) -> None:
+    """Check that a program can be printed: it is a graph, and all of it is placed on its chips.
+
+    Raises
+    ------
+    ValidationError
+        For the first rule that is broken.
+    """
+    check_structure(program)
+    check_sited(program)
+    check_landing(program)
+    check_chips(program)
+
+
+def check_sited(program: Program) -> None:
+    """Every stage and buffer has a site."""
+    for record in (*program.stages, *program.buffers):
+        if record.site is None:
+            raise ValidationError("NoSite", record.name, f"{record.name!r} has no site")
 
 
 def handoffs(program: Program) -> Obligation:

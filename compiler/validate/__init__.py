@@ -6,16 +6,16 @@ serves a template and a finished program alike.
 
 from compiler.ir.program import Program
 from compiler.targets import Target
-from compiler.validate.capacity import check_capacity, check_chips
+from compiler.validate.capacity import check_capacity
 from compiler.validate.counting import check_counting
-from compiler.validate.locality import check_landing, check_locality, check_sited
+from compiler.validate.locality import check_locality
 from compiler.validate.machine import check_machine
 from compiler.validate.order import check_order
 from compiler.validate.reduction import check_reduction
 from compiler.validate.shapes import check_shapes
 from compiler.validate.structure import check_structure
 
-__all__ = ["check_meaning", "check_shown", "check_structure", "validate"]
+__all__ = ["check_meaning", "check_structure", "validate"]
 
 
 def validate(program: Program, target: Target) -> None:
@@ -31,20 +31,6 @@ def validate(program: Program, target: Target) -> None:
     check_meaning(program)
     check_capacity(program, target)
     check_machine(program)
-
-
-def check_shown(program: Program) -> None:
-    """Check that a program can be printed: it is a graph, and all of it is placed on its chips.
-
-    Raises
-    ------
-    ValidationError
-        For the first rule that is broken.
-    """
-    check_structure(program)
-    check_sited(program)
-    check_landing(program)
-    check_chips(program)
 
 
 def check_meaning(program: Program) -> None:

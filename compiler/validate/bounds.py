@@ -142,20 +142,17 @@ def _bodies(program: Program) -> None:
         if isinstance(stage.kind, Fold | Map)
     ]
     for subject, body in (*bodies, (program.name, program.claim.map)):
-        size, level = 0, [body] if body else []
-        for depth in range(limits.BODY_DEPTH + 1):
-            size += len(level)
+        size, depth, level = 0, -1, [body] if body else []
+        while level and size <= limits.BODY_SIZE and depth <= limits.BODY_DEPTH:
+            size, depth = size + len(level), depth + 1
             level = [side for part in level for side in _sides(part)]
-            if not level:
-                break
-            if size > limits.BODY_SIZE or depth == limits.BODY_DEPTH:
-                raise ValidationError(
-                    "BodySize",
-                    subject,
-                    f"the expression of {subject!r} is too large; it may have "
-                    f"{limits.BODY_DEPTH} operations one within the other, and "
-                    f"{limits.BODY_SIZE} parts",
-                )
+        if size > limits.BODY_SIZE or depth > limits.BODY_DEPTH:
+            raise ValidationError(
+                "BodySize",
+                subject,
+                f"the expression of {subject!r} is too large; it may have {limits.BODY_DEPTH} "
+                f"operations one within the other, and {limits.BODY_SIZE} parts",
+            )
 
 
 def _sides(body: Body) -> tuple[Body, ...]:

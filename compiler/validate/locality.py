@@ -17,13 +17,6 @@ def check_locality(program: Program, target: Target) -> None:
     check_links(program)
 
 
-def check_sited(program: Program) -> None:
-    """Every stage and buffer has a site."""
-    for record in (*program.stages, *program.buffers):
-        if record.site is None:
-            raise ValidationError("NoSite", record.name, f"{record.name!r} has no site")
-
-
 def check_landing(program: Program) -> None:
     """What crosses to a site lands in a buffer of that site, by way of a Recv."""
     _buffer_sites(program)

@@ -5,7 +5,6 @@ from collections import Counter
 from compiler.errors import ValidationError
 from compiler.ir.program import Program
 from compiler.ir.stage import Load, MatmulTiles, Site, Store
-from compiler.ir.tensor import TensorRole
 from compiler.validate.names import check_distinct_names
 
 
@@ -33,18 +32,6 @@ def _tensors(program: Program) -> None:
                 tensor.name,
                 f"tensor {tensor.name!r} is loaded or stored by {users[tensor.name]} stages; it "
                 f"must be by one",
-            )
-    for stage in program.stages:
-        if not isinstance(stage.kind, Load | Store):
-            continue
-        role = program.tensor_by_name[stage.kind.tensor].role
-        wanted = TensorRole.INPUT if isinstance(stage.kind, Load) else TensorRole.OUTPUT
-        if role is not wanted:
-            raise ValidationError(
-                "TensorRole",
-                stage.name,
-                f"{type(stage.kind).__name__} stage {stage.name!r} uses tensor "
-                f"{stage.kind.tensor!r}, which is {role} and must be {wanted}",
             )
 
 

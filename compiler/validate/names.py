@@ -15,7 +15,10 @@ CHIP_PARTS = ("activity", "clk", "coordinate", "done", "host", "host_port", "rst
 
 
 def check_names(program: Program) -> None:
-    """Every name of the program, and every name that it uses, keeps to the grammar."""
+    """Every name of the program, and every name that it uses, keeps to the grammar.
+
+    The three matrices of the claim are told apart by their names.
+    """
     for what, name in _names(program):
         if not is_name(name):
             raise ValidationError(
@@ -29,10 +32,6 @@ def check_names(program: Program) -> None:
                 f"{what} {quoted(text)} must be one line of at most {TEXT_LENGTH} printable "
                 f"characters",
             )
-
-
-def check_distinct_names(program: Program) -> None:
-    """Names that differ stay different as identifiers and as files, where case may not count."""
     claim = program.claim
     if len({claim.left, claim.right, claim.output}) < 3:
         raise ValidationError(
@@ -41,6 +40,10 @@ def check_distinct_names(program: Program) -> None:
             f"the claim calls two of its matrices alike: {claim.output!r} = {claim.left!r} . "
             f"{claim.right!r}",
         )
+
+
+def check_distinct_names(program: Program) -> None:
+    """Names that differ stay different as identifiers and as files, where case may not count."""
     _distinct((t.name, hardware_name(t.name), "tensor") for t in program.tensors)
     _distinct((x.name, hardware_name(x.name), "link") for x in program.links or ())
     _distinct((x.name, hardware_name(x.name), "collective") for x in program.collectives)

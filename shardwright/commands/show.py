@@ -2,8 +2,8 @@
 
 import click
 
+from compiler.check.rules import check_shown
 from compiler.text import to_text
-from compiler.validate import check_shown
 from shardwright.problem import load_or_state_problem, problem_options, program_option
 
 
