@@ -5,6 +5,7 @@ obligations that a certificate holds: only the reader knows which machine it mus
 """
 
 from dataclasses import fields
+from typing import cast
 
 from compiler.ir.certificate import Obligation
 from compiler.ir.program import Program
@@ -32,4 +33,5 @@ def trusted_target(program: Program, trusted: Target) -> Obligation:
 
 
 def _shown(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    items = cast(tuple[object, ...], value) if isinstance(value, tuple) else (value,)
+    return ", ".join(map(str, items)) or "none"

@@ -5,7 +5,8 @@ They cost a look at each record and nothing more. Whatever enumerates comes behi
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
-from typing import cast
+from functools import cache
+from typing import Any, cast
 
 from compiler import limits
 from compiler.errors import ValidationError
@@ -87,11 +88,16 @@ compared with another and never computed with."""
 def check_bounds(program: Program) -> None:
     """No number is larger than what it counts can be, nor is all that is to be followed."""
     _bodies(program)
-    for field in fields(program):
-        if field.name not in ELSEWHERE:
-            _value(program, field.name, getattr(program, field.name), program.name, "")
+    for field in _fields(Program):
+        if field not in ELSEWHERE:
+            _value(program, field, getattr(program, field), program.name, "")
     _chips(program)
     _work(program)
+
+
+@cache
+def _fields(record: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(record))
 
 
 def _value(record: object, field: str, value: object, subject: str, place: str) -> None:
@@ -121,8 +127,8 @@ def _within(record: object, field: str, value: object, subject: str, place: str)
         _number(f"{type(record).__name__}.{field}", value, subject, place)
     elif is_dataclass(value):
         subject = str(getattr(value, "name", subject))
-        for inner in fields(value):
-            _value(value, inner.name, getattr(value, inner.name), subject, f"{place}.")
+        for inner in _fields(type(value)):
+            _value(value, inner, getattr(value, inner), subject, f"{place}.")
 
 
 def _number(known: str, number: int, subject: str, place: str) -> None:

@@ -14,7 +14,7 @@ from compiler.ir.names import GRAMMAR, is_name, quoted
 from compiler.ir.program import Program
 from compiler.limits import NAME_LENGTH
 from compiler.validate import check_structure, validate
-from tests.compiler.programs import SEMAPHORE, TOKEN, changed, compiled, sharded
+from tests.compiler.programs import SEMAPHORE, TOKEN, changed, compiled, renamed, sharded
 from tests.compiler.validate.mutants import (
     Mutant,
     assert_every_rule_has_a_mutant,
@@ -26,21 +26,6 @@ ONE = compiled()
 TWO = sharded(2)
 FOUR = sharded(4)
 PAGED = sharded(2, target=SEMAPHORE)
-
-
-def renamed(program: Program, **names: str) -> Program:
-    """The program with names replaced wherever they stand."""
-
-    def of(value: Any) -> Any:
-        if isinstance(value, str):
-            return type(value)(names.get(value, value))
-        if isinstance(value, tuple):
-            return tuple(map(of, value))
-        if is_dataclass(value) and not isinstance(value, type):
-            return replace(value, **{f.name: of(getattr(value, f.name)) for f in fields(value)})
-        return value
-
-    return of(program)
 
 
 def collides(what: str, program: Program, subject: str, text: str) -> Mutant:
