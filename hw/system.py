@@ -14,7 +14,7 @@ from hw.barrier import BarrierNetwork
 from hw.chip import Chip
 from hw.link_channel import LinkChannel
 from hw.link_ports import constants, link_signature, receiver_port, sender_port
-from hw.names import module_name
+from hw.names import link_name, module_name
 from hw.start_guard import StartGuard
 
 
@@ -67,7 +67,7 @@ class System(wiring.Component):
                 )
                 sender = self.chips[link.source_chip]
                 receiver = self.chips[link.destination_chip]
-                m.submodules[module_name(name)] = channel
+                m.submodules[link_name(name)] = channel
                 connect(m, getattr(sender, sender_port(edge)), channel.sender)
                 self._join_receiver(m, edge, channel, getattr(receiver, receiver_port(edge)))
         for handoff in {edge.handoff: None for edge in self.program.edges}:
@@ -89,7 +89,7 @@ class System(wiring.Component):
         landings = [self.program.stage_by_name[edge.destination].outs[0] for edge, _, _ in ends]
         depths = [self.program.buffer_by_name[name].depth_pages or 0 for name in landings]
         network = BarrierNetwork(receivers=len(ends), depth_pages=max(depths))
-        m.submodules[f"barrier_{handoff.group}"] = network
+        m.submodules[f"barrier_{module_name(handoff.group)}"] = network
         m.d.comb += network.ready.eq(Cat(port.ready for _, port, _ in ends))
         for _, _, receiver in ends:
             m.d.comb += receiver.ready.eq(network.go)

@@ -117,7 +117,7 @@ def _trips(program: Program) -> Iterator[str]:
     moved: set[str] = set()
     for stage in program.stages:
         if isinstance(stage.kind, Load | Store) and stage.kind.walk:
-            pages = len(set(stage.kind.walk.pages()))
+            pages = stage.kind.walk.distinct()
             moved.add(stage.kind.tensor)
             stated = [(t.pages, t.times) for t in program.trips if t.tensor == stage.kind.tensor]
             done = (pages, stage.kind.walk.page_count // max(1, pages))
@@ -135,11 +135,11 @@ def _plan(program: Program) -> Iterator[str]:
         yield "the program has no work plan"
         return
     m, n = Loop(work.m_tiles, work.n_tiles), Loop(work.n_tiles, 1)
-    planned = list(Walk((m, n) if work.order == "mn" else (n, m)).pages())
+    planned = Walk((m, n) if work.order == "mn" else (n, m)).normal()
     for stage in program.stages:
         if not isinstance(stage.kind, Store) or stage.kind.walk is None:
             continue
-        if list(stage.kind.walk.pages()) != planned:
+        if stage.kind.walk.normal() != planned:
             yield (
                 f"{stage.name} walks {stage.kind.walk}, which is not the order {work.order} of "
                 f"{work.m_tiles} x {work.n_tiles} tiles that is planned"

@@ -12,7 +12,7 @@ from hw.chip import Chip
 from hw.distinct import distinct_chips
 from hw.link_channel import LinkChannel
 from hw.link_ports import constants, link_signature, receiver_port, sender_port
-from hw.names import module_name
+from hw.names import link_name, module_name, top_name
 from hw.register_map import RegisterMap
 from hw.start_guard import StartGuard
 from hw.verilog.convert import Port, component_ports, to_verilog
@@ -168,7 +168,7 @@ def _system(
                 wires[port.name] = "__".join([ends[str(end)], *map(str, rest)])
         if isinstance(edge.handoff, Barrier):
             wires["receiver__ready"] = f"barrier_{module_name(edge.handoff.group)}_go"
-        instances.append(Instance(module.name, module_name(link.name), module.ports, wires))
+        instances.append(Instance(module.name, link_name(link.name), module.ports, wires))
     for handoff, edges in barriers.items():
         name = f"barrier_{module_name(handoff.group)}"
         offers = [
@@ -180,6 +180,6 @@ def _system(
         wires["go"] = f"{name}_go"
         instances.append(Instance(name, f"{name}_network", joints[name].ports, wires))
     done = " & ".join(f"c{chip}_done" for chip in range(program.chip_count))
-    name = module_name(program.name)
+    name = top_name(program.name)
     text = module_text(name, ports, instances, {"done": done})
     return Module(name, tuple(ports), text, {"chips": program.chip_count})

@@ -7,7 +7,7 @@ from typing import Any
 from compiler.ir.program import Program
 from compiler.ir.tensor import Tensor
 from hw.link_ports import constants
-from hw.names import local_name, module_name
+from hw.names import link_name, local_name
 from hw.register_map import Register, RegisterMap, Window
 from hw.system import settling_cycles
 from hw.verilog.convert import Port
@@ -52,7 +52,7 @@ def manifest(design: Design, *, chips: tuple[int, ...], with_top: bool) -> dict[
         "links": [
             {
                 "name": link.name,
-                "instance": module_name(link.name),
+                "instance": link_name(link.name),
                 "from_chip": link.source_chip,
                 "to_chip": link.destination_chip,
                 "width_bits": link.width_bits,

@@ -222,7 +222,9 @@ def test_a_target_may_have_several_kinds_of_links(written):
         (LINKS.replace("= 40", "= 0"), "links[0].latency_cycles must be an integer of at least 1"),
         (LINKS.replace("= 64", "= 6.4"), "links[1].width_bits must be an integer of at least 1, n"),
         (LINKS.replace("backplane", "cable"), "links[1].name must be of its own, not 'cable'"),
-        (LINKS.replace("cable", ""), "links[0].name must be a name, not ''"),
+        (LINKS.replace("cable", ""), "links[0].name must be at most 128 letters"),
+        (LINKS.replace("cable", "a/b"), "beginning with a letter, in words joined by"),
+        (LINKS.replace("= 40", "= 8193"), "links[0].latency_cycles must be at most 8192, not 8193"),
     ],
 )
 def test_kinds_of_links_that_cannot_be_are_refused(written, tables, text):
