@@ -43,7 +43,7 @@ class Layer:
         place = f"layer {self.name!r}"
         for field in ("m", "n", "k", "count"):
             _check_positive(getattr(self, field), field, place)
-        if self.dtype not in ELEMENT_BYTES:
+        if not isinstance(cast(object, self.dtype), str) or self.dtype not in ELEMENT_BYTES:
             rule = f"one of {', '.join(ELEMENT_BYTES)}"
             raise ModelValueError(place=place, field="dtype", rule=rule, value=self.dtype)
 

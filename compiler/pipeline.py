@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from compiler import limits
 from compiler.check import certified
 from compiler.errors import ValidationError
 from compiler.ir.program import Program
@@ -56,7 +57,7 @@ def compile_sharded(spec: MatmulSpec, plan: ShardPlan, target: Target | Planning
     target = executable(target)
     if plan.chips == 1:
         return compile(spec, target)
-    roomy = replace(target, memory_bytes=target.memory_bytes * plan.chips)
+    roomy = replace(target, memory_bytes=min(target.memory_bytes * plan.chips, limits.MEMORY_BYTES))
     try:
         whole = compile(spec, roomy)
     except ValidationError:

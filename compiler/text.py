@@ -63,19 +63,23 @@ def _picture(program: Program) -> Iterator[str]:
             if program.crosses(edge):
                 senders.setdefault(_chip_of(program, edge.destination), []).append(edge)
         yield f"  chip {collective.home}"
-        yield from _branches(program, collective.home, senders, "  ")
+        yield from _branches(program, collective.home, senders, "  ", {collective.home})
 
 
 def _branches(
-    program: Program, chip: int, senders: dict[int, list[Edge]], indent: str
+    program: Program, chip: int, senders: dict[int, list[Edge]], indent: str, drawn: set[int]
 ) -> Iterator[str]:
+    """What a chip receives, and what each of its senders does. A chip is drawn once."""
     edges = senders.get(chip, [])
     for edge in edges:
         last = edge is edges[-1]
         sender = _chip_of(program, edge.source)
         held = program.buffer_by_name[edge.buffer].distribution
         yield f"{indent}{'`' if last else '|'}-- chip {sender}: {held} -> {edge.destination}"
-        yield from _branches(program, sender, senders, indent + ("    " if last else "|   "))
+        if sender not in drawn:
+            drawn.add(sender)
+            inner = indent + ("    " if last else "|   ")
+            yield from _branches(program, sender, senders, inner, drawn)
 
 
 def _chip(program: Program, chip: int) -> Iterator[str]:

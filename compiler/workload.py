@@ -59,7 +59,10 @@ class MatmulSpec:
         if 0 in (self.m, self.n, self.k):
             raise EmptyMatrixError(m=self.m, n=self.n, k=self.k)
         if type(self.sum_bits) is not int or self.sum_bits not in SUM_BITS:
-            raise WorkloadError(f"sum_bits must be an integer in 2 to 32, not {self.sum_bits!r}")
+            raise WorkloadError(
+                f"sum_bits must be an integer in {SUM_BITS[0]} to {SUM_BITS[-1]}, not "
+                f"{self.sum_bits!r}"
+            )
         if self.map is not None and (
             not is_operation(self.map) or list(operands_of(self.map)) != [0]
         ):

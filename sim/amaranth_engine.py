@@ -14,6 +14,7 @@ from hw.link_ports import sender_port
 from hw.names import local_name
 from hw.system import System, settling_cycles
 from sim.errors import SimulationHangError
+from sim.files import check_writable
 from sim.hang import waiting_stages
 from sim.images import words_for
 from sim.result import ChipActivity, LinkActivity
@@ -79,7 +80,11 @@ class AmaranthEngine:
             If the words of a tensor do not fit its memory.
         SimulationHangError
             If the run does not end in ``max_cycles`` cycles.
+        OutputFileError
+            If the waves cannot be written.
         """
+        if waves is not None:
+            check_writable(waves)
         outcome = EngineRun(0, {})
         spans: list[dict[int, int]] = []
 

@@ -146,6 +146,18 @@ class SimulationHangError(ShardwrightError):
         )
 
 
+class CyclesDifferError(ShardwrightError):
+    """A run took other cycles than the program's schedule states, though its product is exact."""
+
+    def __init__(self, *, program: str, cycles: int, stated: int):
+        self.program, self.cycles, self.stated = program, cycles, stated
+        super().__init__(
+            f"the run of {program!r} took {cycles} cycles, but its schedule states {stated}; what "
+            f"ran is not what was certified, so neither its cycles nor its product can be relied "
+            f"on: compile the program anew, and report it if they still differ"
+        )
+
+
 class OutputFileError(ShardwrightError):
     """A file cannot be written."""
 

@@ -1,54 +1,21 @@
-"""Operands: from files, arrays and seeds to int8 matrices."""
-
-from pathlib import Path
-from tokenize import TokenError
+"""Operands: from arrays and seeds to int8 matrices, and to what a program's tensors hold."""
 
 import numpy as np
 
 from compiler.ir.dtype import INT8, INT64
 from compiler.ir.init import Const, External, Pattern, Values, Zero
 from compiler.ir.program import Program
-from compiler.ir.tensor import Tensor
+from compiler.ir.tensor import Tensor, ValueRange
+from compiler.workload import INT8_RANGE
 from sim.errors import (
     InnerDimensionError,
     OperandDtypeError,
-    OperandFileError,
     OperandMaskError,
     OperandRangeError,
     OperandShapeError,
     OperandSourceError,
 )
 from sim.exact import exact
-
-NPY_PREFIX = np.lib.format.MAGIC_PREFIX
-ZIP_PREFIX = b"PK"
-NO_HEADER = (SyntaxError, TokenError)
-DAMAGED = (OSError, ValueError, EOFError, MemoryError, *NO_HEADER)
-"""What numpy raises for a file whose header or contents are damaged."""
-
-
-def read_matrix(path: str | Path) -> np.ndarray:
-    """Read one array from a ``.npy`` file.
-
-    Raises
-    ------
-    OperandFileError
-        If there is no such file, or it holds no single plain array.
-    """
-    try:
-        with open(path, "rb") as file:
-            prefix = file.read(len(NPY_PREFIX))
-            if prefix == NPY_PREFIX:
-                file.seek(0)
-                return np.load(file, allow_pickle=False)
-    except DAMAGED as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        if isinstance(error, NO_HEADER):
-            why = "its header is damaged"
-        raise OperandFileError(path=str(path), why=why) from error
-    archive = prefix.startswith(ZIP_PREFIX)
-    why = "it is an archive of arrays (.npz)" if archive else "it does not begin as .npy does"
-    raise OperandFileError(path=str(path), why=why)
 
 
 def matrix(
@@ -102,13 +69,20 @@ def check_inner(a: np.ndarray, b: np.ndarray) -> None:
         raise InnerDimensionError(a=a.shape, b=b.shape)
 
 
-def random_operands(m: int, n: int, k: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Two int8 matrices of ``m x k`` and ``k x n`` over the whole range, from a seed."""
+def random_operands(
+    m: int,
+    n: int,
+    k: int,
+    seed: int,
+    *,
+    a_range: ValueRange = INT8_RANGE,
+    b_range: ValueRange = INT8_RANGE,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Two int8 matrices of ``m x k`` and ``k x n`` over the whole of their ranges, from a seed."""
     rng = np.random.default_rng(seed)
-    low, high = INT8.low, INT8.high + 1
     return (
-        rng.integers(low, high, (m, k), dtype=np.int8),
-        rng.integers(low, high, (k, n), dtype=np.int8),
+        rng.integers(a_range.low, a_range.high + 1, (m, k), dtype=np.int8),
+        rng.integers(b_range.low, b_range.high + 1, (k, n), dtype=np.int8),
     )
 
 

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import cast
 
+from compiler import limits
 from compiler.errors import TargetValueError
 from compiler.ir.edge import Link
+from compiler.ir.names import RULE, is_name
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,8 @@ class LinkKind:
 
     def describes(self, link: Link) -> bool:
         """Whether a link is of this kind."""
-        return figures(self) == figures(link)
+        own = self.width_bits, self.latency_cycles, self.flit_cycles
+        return own == (link.width_bits, link.latency_cycles, link.flit_cycles)
 
     def __str__(self) -> str:
         return figures(self)
@@ -40,7 +43,7 @@ def check_link_kinds(target: str, kinds: object) -> None:
     Raises
     ------
     TargetValueError
-        If they are not, or if one has no wires or takes no time.
+        If they are not, or if one has no wires, takes no time, or more of either than may be.
     """
 
     def refused(field: str, rule: str, value: object) -> TargetValueError:
@@ -54,8 +57,8 @@ def check_link_kinds(target: str, kinds: object) -> None:
         if not isinstance(kind, LinkKind):
             raise refused(place, "a kind of links", kind)
         name = cast(object, kind.name)
-        if not isinstance(name, str) or not name:
-            raise refused(f"{place}.name", "a name", name)
+        if not isinstance(name, str) or not is_name(name):
+            raise refused(f"{place}.name", RULE, name)
         if name in names:
             raise refused(f"{place}.name", "of its own", name)
         names.add(name)
@@ -63,6 +66,8 @@ def check_link_kinds(target: str, kinds: object) -> None:
             value: object = getattr(kind, field)
             if type(value) is not int or value < 1:
                 raise refused(f"{place}.{field}", "an integer of at least 1", value)
+            if value > limits.LINK:
+                raise refused(f"{place}.{field}", f"at most {limits.LINK}", value)
 
 
 def _count(number: int, noun: str) -> str:

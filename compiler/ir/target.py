@@ -1,10 +1,24 @@
 """What a machine provides."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
+from compiler import limits
 from compiler.errors import TargetValueError
 from compiler.ir.edge import CROSSING_HANDOFFS, LOCAL_HANDOFFS
 from compiler.ir.link_kind import LinkKind, check_link_kinds
+from compiler.ir.names import RULE, is_line, is_name
+
+MOST = {
+    "tile": limits.TILE,
+    "link_ports": limits.LINK_PORTS,
+    "link_width_bits": limits.LINK,
+    "link_latency_cycles": limits.LINK,
+    "link_flit_cycles": limits.LINK,
+    "compute_engines": limits.ENGINES,
+    "movement_engines": limits.ENGINES,
+    "memory_bytes": limits.MEMORY_BYTES,
+}
+"""The most that each count may be."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +67,7 @@ class Target:
     movement_engines: int
     memory_bytes: int
     link_flit_cycles: int = 1
-    link_kinds: tuple[LinkKind, ...] = ()
+    link_kinds: tuple[LinkKind, ...] = field(default=(), metadata={"saved": "unless empty"})
 
     def __post_init__(self) -> None:
         for name, kind, rule in (
@@ -64,12 +78,21 @@ class Target:
             value = getattr(self, name)
             if not isinstance(value, kind):
                 raise TargetValueError(target=str(self.name), field=name, rule=rule, value=value)
-        counts = [field.name for field in fields(self) if field.type in (int, "int")]
+        if not is_name(self.name):
+            raise TargetValueError(target=self.name, field="name", rule=RULE, value=self.name)
+        if not is_line(self.description, limits.TEXT_LENGTH):
+            rule = f"one line of at most {limits.TEXT_LENGTH} printable characters"
+            value = self.description
+            raise TargetValueError(target=self.name, field="description", rule=rule, value=value)
+        counts = [each.name for each in fields(self) if each.type in (int, "int")]
         for name in counts:
             value = getattr(self, name)
             least = 0 if name == "link_ports" else 1
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 rule = f"an integer of at least {least}"
+                raise TargetValueError(target=self.name, field=name, rule=rule, value=value)
+            if value > MOST[name]:
+                rule = f"at most {MOST[name]}"
                 raise TargetValueError(target=self.name, field=name, rule=rule, value=value)
         check_link_kinds(self.name, self.link_kinds)
         known = LOCAL_HANDOFFS + CROSSING_HANDOFFS

@@ -9,6 +9,7 @@ from compiler.targets import Target
 from compiler.validate.capacity import check_capacity
 from compiler.validate.counting import check_counting
 from compiler.validate.locality import check_locality
+from compiler.validate.machine import check_machine
 from compiler.validate.order import check_order
 from compiler.validate.reduction import check_reduction
 from compiler.validate.shapes import check_shapes
@@ -34,6 +35,7 @@ def validate(program: Program, target: Target) -> None:
     check_capacity(program, target)
     check_target(program, target)
     check_types(program)
+    check_machine(program)
 
 
 def check_meaning(program: Program) -> None:

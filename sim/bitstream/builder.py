@@ -1,7 +1,6 @@
 """Builds the chips of a program for their boards, into a folder that is whole or not there."""
 
 import json
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,21 +21,24 @@ from hw.board.cabling import Cabling, cable, joints_of_program
 from hw.board.description import Board
 from hw.board.platform_top import platform_top
 from hw.board.resources import platform_of
-from hw.board.stages import choose, pack, route, synthesize
+from hw.board.router import AUTO
+from hw.board.stages import choose, pack, synthesize
 from hw.board.target import board_target
-from hw.board.toolchain import STAGES, check_tools
+from hw.board.toolchain import LIMIT_SECONDS, STAGES, TOOLS, check_tools, tool_version
 from hw.chip_registers import chip_register_map
 from hw.interfaces import flit_count
 from sim.bitstream.chip_build import ChipBuild, RoutedSeed
 from sim.bitstream.errors import ProgramBoardError
+from sim.bitstream.link_timing import link_timings
 from sim.bitstream.report import folder_of, pictures, record
+from sim.bitstream.routing import NOTHING_ROUTED, Routed, route_seeds
 from sim.bitstream.timing import clocks, crossings, fills
 from sim.bitstream.usage import Names, usage, usage_by_component
 from sim.board_report import cabling_lines, cabling_record, cabling_rows
 from sim.cosim.manifest import registers, registers_page
-from sim.cosim.package import check_folder
 from sim.errors import OutputFileError
 from sim.files import write_whole
+from sim.folders import check_folder, place_of, whole_folder
 from sim.table import aligned
 
 REPORT_WIDTH = 160
@@ -52,12 +54,18 @@ class Wishes:
         Stage to end with.
     seeds : int
         How many times to place and route, each time from another beginning.
+    router : str
+        Router of nextpnr by name, or ``auto``: the next one where one does not end.
+    limit_seconds : float
+        Time that each run of a tool may take.
     allow_slow : bool
         Whether to make bitstreams that miss their timing.
     """
 
     until: str = STAGES[-1]
     seeds: int = 1
+    router: str = AUTO
+    limit_seconds: float = LIMIT_SECONDS
     allow_slow: bool = False
 
 
@@ -104,35 +112,28 @@ def build_program(
     wishes = wishes or Wishes()
     require(program)
     check_board(program, board)
-    folder = Path(folder)
     check_folder(folder)
     cabling = cable((board,) * program.chip_count, joints_of_program(program))
     if board.bitstream:
         check_tools(board.family, until=wishes.until)
     elif wishes.until != STAGES[-1]:
         raise StageError(board=board.name, until=wishes.until)
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".shardwright.") as temporary:
-            made = Path(temporary) / folder.name
-            made.mkdir()
-            try:
-                builds = tuple(_build_chips(made, cabling, program, chips, wishes, progress))
-            except FpgaToolFailedError as error:
-                raise _with_log_kept(error, folder) from error
-            _write_whole_program(made, program, cabling, builds)
-            if folder.exists():
-                folder.rmdir()
-            made.rename(folder)
-    except OSError as error:
-        raise OutputFileError(path=str(folder), why=error.strerror or str(error)) from error
+    with whole_folder(folder) as made:
+        try:
+            builds = tuple(_build_chips(made, cabling, program, chips, wishes, progress))
+        except FpgaToolFailedError as error:
+            raise _with_log_kept(error, place_of(folder)) from error
+        _write_whole_program(made, program, cabling, builds)
     return builds
 
 
 def _with_log_kept(error: FpgaToolFailedError, folder: Path) -> FpgaToolFailedError:
-    """The error of a tool, whose log is now beside the folder that is not made."""
+    """The error of a tool, whose log is now beside the folder that is not made, if it can be."""
     log = folder.with_name(f"{folder.name}.failed.log")
-    write_whole(log, lambda file: file.write(error.log.encode()))
+    try:
+        write_whole(log, lambda file: file.write(error.log.encode()))
+    except OutputFileError:  # what the tool refused matters more
+        return error
     return error.kept_in(str(log))
 
 
@@ -209,19 +210,18 @@ def plan_chip(program: Program, chip: int, cabling: Cabling) -> BuildPlan:
     """What the tools of a chip's board are given to build it."""
     board = cabling.boards[chip]
     platform = platform_of(board, cabling.ports(chip))
-    return build_plan(platform_top(program, chip, cabling), platform, family=board.family)
+    design = platform_top(program, chip, cabling, platform)
+    return build_plan(design, platform, family=board.family)
 
 
 @dataclass(frozen=True)
 class _Made:
-    """What the tools made of a plan, and what they say of it.
-
-    ``reports`` are nextpnr's by seed.
-    """
+    """What the tools made of a plan, what they say of it, and which tools they were."""
 
     netlist: dict[str, Any] | None = None
-    reports: tuple[tuple[int, dict[str, Any]], ...] = ()
+    routed: Routed = NOTHING_ROUTED
     bitstream: str = ""
+    tools: tuple[tuple[str, str], ...] = ()
 
 
 def _build_chips(
@@ -257,20 +257,30 @@ def _build_chips(
 def _run_stages(
     build: ChipBuild, plan: BuildPlan, folder: Path, wishes: Wishes, progress: Progress
 ) -> _Made:
+    limit_seconds = wishes.limit_seconds
     progress(f"chip {build.chip}: synthesis")
-    made = _Made(netlist=synthesize(plan, folder))
+    yosys, nextpnr, _ = TOOLS[build.board.family]
+    made = _Made(netlist=synthesize(plan, folder, limit_seconds=limit_seconds))
+    made = replace(made, tools=((yosys, tool_version(yosys)),))
     if wishes.until == "synthesis":
         return made
-    for seed in range(1, wishes.seeds + 1):
-        progress(f"chip {build.chip}: place and route, seed {seed} of {wishes.seeds}")
-        made = replace(made, reports=(*made.reports, (seed, route(plan, folder, seed=seed))))
-    routed = _told(build, made)
-    assert routed.best is not None
-    choose(plan, folder, seed=routed.best.seed)
-    if wishes.until == "route" or not (routed.met or wishes.allow_slow):
+    routed = route_seeds(
+        plan,
+        folder,
+        seeds=wishes.seeds,
+        router=wishes.router,
+        limit_seconds=limit_seconds,
+        told=lambda text: progress(f"chip {build.chip}: place and route, {text}"),
+    )
+    tools = (*made.tools, (nextpnr, tool_version(nextpnr)))
+    made = replace(made, routed=routed, tools=tools)
+    told = _told(build, made)
+    assert told.best is not None
+    choose(plan, folder, told.best.attempt)
+    if wishes.until == "route" or not (told.met or wishes.allow_slow):
         return made
     progress(f"chip {build.chip}: bitstream")
-    return replace(made, bitstream=pack(plan, folder).name)
+    return replace(made, bitstream=pack(plan, folder, limit_seconds=limit_seconds).name)
 
 
 def _told(build: ChipBuild, made: _Made) -> ChipBuild:
@@ -284,13 +294,16 @@ def _told(build: ChipBuild, made: _Made) -> ChipBuild:
         components=usage_by_component(made.netlist, names),
         seeds=tuple(
             RoutedSeed(
-                seed,
+                attempt,
                 clocks(report, made.netlist, names),
                 fills(report),
                 crossings(report, made.netlist, names),
+                link_timings(report, made.netlist, build.board),
             )
-            for seed, report in made.reports
+            for attempt, report in made.routed.reports
         ),
+        given_up=made.routed.given_up,
+        tools=made.tools,
         bitstream=made.bitstream,
     )
 

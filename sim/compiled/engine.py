@@ -41,12 +41,12 @@ class CompiledEngine:
 
     Raises
     ------
-    MissingToolError
-        If there is no compiler.
+    MissingToolError, BrokenToolError
+        If there is no compiler, or a tool does not work.
     ModelBuildError
         If a tool refuses a model.
-    ModelCacheError
-        If the cache cannot be written.
+    ModelCacheError, ModelLoadError
+        If the cache cannot be written, or its models cannot be loaded.
     """
 
     def __init__(

@@ -77,6 +77,7 @@ class CompiledSystem:
             look_ahead_cycles=look_ahead,
             thread_count=1,
             cycle=0,
+            started=0,
         )
 
     @property

@@ -208,11 +208,11 @@ def test_another_format_is_refused(value):
 
 @pytest.mark.parametrize(
     ("version", "shown"),
-    [(0, "0"), (1, "1"), ("2", '"2"'), (2.0, "2.0"), (True, "true"), (None, "null")],
+    [(0, "0"), (2, "2"), ("1", '"1"'), (1.0, "1.0"), (True, "true"), (None, "null")],
 )
 def test_an_unknown_version_is_refused(version, shown):
     assert str(refusal_of(document() | {"version": version})) == (
-        f"program file: version: it is {shown}, but only version 2 is known here"
+        f"program file: version: it is {shown}, but only version 1 is known here"
     )
 
 
@@ -273,6 +273,9 @@ def test_a_missing_field_is_refused_where_it_should_be(path, name):
     assert str(refusal_of(damaged)) == f"program file: {dotted(path)}.{name}: it is missing"
 
 
+LINE = "it must be one line of at most 4096 printable characters, not {}"
+
+
 @pytest.mark.parametrize(
     ("path", "value", "why"),
     [
@@ -281,6 +284,12 @@ def test_a_missing_field_is_refused_where_it_should_be(path, name):
         (("tile",), True, "it must be an integer, not true"),
         (("tile",), None, "it must be an integer, not null"),
         (("name",), 3, "it must be a string, not 3"),
+        (("tile",), 2**63, "it must be an integer of at most 64 bits"),
+        (("claim", "k"), -(10**4000), "it must be an integer of at most 64 bits"),
+        (("name",), "a\nexact", LINE.format(r"'a\nexact'")),
+        (("target", "description"), "\ud800", LINE.format(r"'\ud800'")),
+        (("stages", 0, "name"), "a\x00", LINE.format(r"'a\x00'")),
+        (("schedule", "bound"), "n" * 4097, LINE.format("'" + "n" * 56 + "...")),
         (("stages",), {}, "it must be a list, not {}"),
         (("links",), "", 'it must be a list or null, not ""'),
         (("links", 0), [], "it must be a record (Link), not []"),

@@ -55,6 +55,7 @@ def operands_and_results(name, *, lane_count, count, seed):
     return operands, wrap(golden(*map(np.array, operands))).tolist()
 
 
+@pytest.mark.covers("pairs")
 @pytest.mark.parametrize("name", BODIES)
 @pytest.mark.parametrize("idling", [(0.2, 1.0), (0.6, 0.6), (1.0, 0.2), (1.0, 1.0)], ids=str)
 @pytest.mark.parametrize("back_pressure", [0.2, 0.6, 1.0])

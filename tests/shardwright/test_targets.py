@@ -121,7 +121,11 @@ def test_a_file_is_shown_as_a_built_in_target_is(name):
 @pytest.mark.parametrize(
     ("name", "error"),
     [
-        ("torus", "no target is named 'torus'; the targets are barrier-mesh, .*, token-mesh, sn50"),
+        (
+            "torus",
+            "no target is named 'torus'; the targets are barrier-mesh, .*, token-mesh, sn50; a "
+            r"target of your own is a file whose name ends in \.toml",
+        ),
         ("torus.toml", "target file 'torus.toml' cannot be read: .*No such file or directory.*"),
     ],
 )

@@ -80,7 +80,8 @@ def test_an_unknown_target_is_refused_with_those_that_there_are():
         targets.get("torus")
     assert (refusal.value.name, refusal.value.known) == ("torus", targets.names())
     assert str(refusal.value) == (
-        f"no target is named 'torus'; the targets are {', '.join(targets.names())}"
+        f"no target is named 'torus'; the targets are {', '.join(targets.names())}; a target of "
+        f"your own is a file whose name ends in .toml"
     )
 
 
@@ -124,6 +125,21 @@ def test_a_file_of_the_users_describes_a_target(written):
     assert asdict(targets.load(str(path), tile=2)) == expected | OPTIONAL | {"tile": 2}
     slow = written(TOML + "link_flit_cycles = 3\n")
     assert targets.load(slow).link_flit_cycles == 3
+
+
+def test_a_file_may_say_that_it_is_not_for_planning(written):
+    path = written(TOML + "planning_only = false\n")
+    for find in (targets.load, lambda path: targets.find_any(str(path))):
+        assert asdict(find(path)) == asdict(targets.load(written(TOML)))
+        path = written(TOML + "planning_only = false\n")
+
+
+@pytest.mark.parametrize("value", ["0", '"no"', "[]"])
+def test_whether_it_is_for_planning_is_true_or_false(written, value):
+    path = written(TOML + f"planning_only = {value}\n")
+    for find in (targets.load, lambda path: targets.find_any(str(path))):
+        with pytest.raises(TargetValueError, match="planning_only must be true or false, not "):
+            find(path)
 
 
 def test_a_users_target_compiles_and_shards(written):
@@ -206,7 +222,9 @@ def test_a_target_may_have_several_kinds_of_links(written):
         (LINKS.replace("= 40", "= 0"), "links[0].latency_cycles must be an integer of at least 1"),
         (LINKS.replace("= 64", "= 6.4"), "links[1].width_bits must be an integer of at least 1, n"),
         (LINKS.replace("backplane", "cable"), "links[1].name must be of its own, not 'cable'"),
-        (LINKS.replace("cable", ""), "links[0].name must be a name, not ''"),
+        (LINKS.replace("cable", ""), "links[0].name must be at most 128 letters"),
+        (LINKS.replace("cable", "a/b"), "beginning with a letter, in words joined by"),
+        (LINKS.replace("= 40", "= 8193"), "links[0].latency_cycles must be at most 8192, not 8193"),
     ],
 )
 def test_kinds_of_links_that_cannot_be_are_refused(written, tables, text):
