@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from compiler.errors import ModelFileError, ModelValueError, NoLayersError
-from compiler.toml_file import check_fields, read
+from compiler.toml_file import check_fields, is_one_line, read
 
 ELEMENT_BYTES = {"int8": 1, "fp8": 1, "bf16": 2, "fp32": 4}
 """Bytes of one weight or activation, by element type."""
@@ -37,8 +37,9 @@ class Layer:
     dtype: str = "int8"
 
     def __post_init__(self) -> None:
-        if not isinstance(cast(object, self.name), str):
-            raise ModelValueError(place="layer", field="name", rule="a text", value=self.name)
+        if not isinstance(cast(object, self.name), str) or not is_one_line(self.name):
+            rule = "a text of one line that can be shown"
+            raise ModelValueError(place="layer", field="name", rule=rule, value=self.name)
         place = f"layer {self.name!r}"
         for field in ("m", "n", "k", "count"):
             _check_positive(getattr(self, field), field, place)
@@ -108,8 +109,9 @@ def load_model(path: str | Path) -> Model:
     for field in ("name", "source"):
         if not isinstance(entries.get(field, ""), str):
             raise ModelFileError(f"{place}: {field} must be a text, not {entries[field]!r}")
+    stem = Path(path).stem
     return Model(
-        name=entries.get("name", Path(path).stem),
+        name=entries.get("name", stem if is_one_line(stem) else ascii(stem)[1:-1]),
         layers=tuple(
             _layer(layer, index, place) for index, layer in enumerate(cast(list[object], layers))
         ),
