@@ -159,14 +159,14 @@ def load_or_state_problem(*, program_file: str | None, **options: Any) -> Proble
             raise click.UsageError(f"{flag} does not go with --program, which is compiled already")
     program = read_program(program_file)
     claim = program.claim
-    wanted = [_is_external(program, whole) for whole in (claim.left, claim.right)]
+    wants_a, wants_b = (_is_external(program, whole) for whole in (claim.left, claim.right))
     paths = options["operands"]
-    if len(paths) == 1 and sum(wanted) == 1:
+    if len(paths) == 1 and wants_a != wants_b:
         given = matrix(read_matrix(paths[0]), Path(paths[0]).name)
-        return Problem(*(given if each else None for each in wanted), program)
+        return Problem(given if wants_a else None, given if wants_b else None, program)
     if paths:
         return Problem(*_read_operands(paths, (None, None, None)), program)
-    drawn = random_operands(
+    a, b = random_operands(
         claim.m,
         claim.n,
         claim.k,
@@ -174,8 +174,7 @@ def load_or_state_problem(*, program_file: str | None, **options: Any) -> Proble
         a_range=_range_of(program, claim.left),
         b_range=_range_of(program, claim.right),
     )
-    a, b = (array if each else None for each, array in zip(wanted, drawn, strict=True))
-    return Problem(a, b, program)
+    return Problem(a if wants_a else None, b if wants_b else None, program)
 
 
 def _slices_of(program: Program, whole: str) -> Iterator[Tensor]:
@@ -229,10 +228,12 @@ def state_problem(
     """
     files = _read_operands(operands, (m, n, k)) if operands else None
     if files:
-        (m, k), (_, n) = files[0].shape, files[1].shape
+        (rows, inner), (_, cols) = files[0].shape, files[1].shape
     elif m is None or n is None or k is None:
         raise click.UsageError("give A.npy and B.npy, or --m, --n and --k for random operands")
-    spec = MatmulSpec(m, n, k, sum_bits=sum_bits, a_range=a_range, b_range=b_range)
+    else:
+        rows, cols, inner = m, n, k
+    spec = MatmulSpec(rows, cols, inner, sum_bits=sum_bits, a_range=a_range, b_range=b_range)
     changes = {
         "tile": tile,
         "link_width_bits": link_width,
