@@ -19,7 +19,7 @@ from compiler.errors import (
 )
 from compiler.holding import Holding, planned_holding, program_holding, tiled_holding
 from compiler.ir.program import Program
-from compiler.model import Layer, Model
+from compiler.model import SUM_BYTES, Layer, Model
 from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, shard
 from compiler.roofline import (
@@ -170,6 +170,7 @@ class ModelFit:
                 needed=self.total_bytes,
                 capacity=self.target.memory_bytes,
                 target=self.target.name,
+                results=max(fit.layer.m * fit.layer.n * SUM_BYTES for fit in self.layers),
             )
         return next((fit.why_not for fit in self.layers if fit.why_not is not None), None)
 

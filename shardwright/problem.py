@@ -1,7 +1,8 @@
 """What the commands have in common: which product, on which machine, split how."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -9,31 +10,48 @@ import click
 import numpy as np
 from click.core import ParameterSource
 
-from compiler import targets
+from compiler import limits, targets
+from compiler.check import require
+from compiler.ir.dtype import SUM_BITS
 from compiler.ir.init import External
 from compiler.ir.program import Program
+from compiler.ir.tensor import Tensor, ValueRange
 from compiler.passes.shard import ALGORITHMS, ShardPlan
 from compiler.pipeline import compile_sharded
-from compiler.workload import MatmulSpec
+from compiler.workload import INT8_RANGE, MatmulSpec
+from shardwright.printing import complain
 from shardwright.programs import read_program
-from sim.operands import check_inner, matrix, random_operands, read_matrix
+from shardwright.value_range import ValueRangeType
+from sim.operand_files import read_matrix
+from sim.operands import check_inner, matrix, random_operands
 
-TILE_LIMIT = 64
-"""Largest tile: its 4096 multiply-accumulates are what a simulator of gates still takes."""
-LINK_LIMIT = 8192
-"""Most bits and most cycles of a link: far above any that exists, and what a simulator takes."""
+Operands = tuple[np.ndarray | None, np.ndarray | None]
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A product as the command line states it: its operands, and its program.
+    """A product as the command line states it: its program, and where its operands come from."""
 
-    The operands are ``None`` where the program holds their values itself.
-    """
-
-    a: np.ndarray | None
-    b: np.ndarray | None
     program: Program
+    supply: Callable[[], Operands]
+
+    @cached_property
+    def operands(self) -> Operands:
+        """A and B, each ``None`` where the program holds its values itself.
+
+        They are made when they are asked for, so that a program is looked at without them.
+        """
+        return self.supply()
+
+    @property
+    def a(self) -> np.ndarray | None:
+        """The left operand."""
+        return self.operands[0]
+
+    @property
+    def b(self) -> np.ndarray | None:
+        """The right operand."""
+        return self.operands[1]
 
 
 def problem_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -55,7 +73,7 @@ def product_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--chips", type=positive, default=1, help="Chips to split k over."),
         click.option(
             "--tile",
-            type=click.IntRange(1, TILE_LIMIT),
+            type=click.IntRange(1, limits.TILE),
             help="Edge of a tile.  [default: the target's]",
         ),
         click.option(
@@ -69,9 +87,19 @@ def product_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option(
             "--sum-bits",
-            type=click.IntRange(2, 32),
-            default=32,
-            help="Bits of accumulators, partial sums and results.  [default: 32]",
+            type=click.IntRange(SUM_BITS[0], SUM_BITS[-1]),
+            default=SUM_BITS[-1],
+            help="Bits of accumulators, partial sums and results; fewer than 16 need operands of "
+            f"narrower ranges.  [default: {SUM_BITS[-1]}]",
+        ),
+        *(
+            click.option(
+                f"--{operand}-range",
+                type=ValueRangeType(),
+                default=f"{INT8_RANGE.low},{INT8_RANGE.high}",
+                help=f"Range of the elements of {operand.upper()}.  [default: that of int8]",
+            )
+            for operand in ("a", "b")
         ),
     ]
     return _with_options(command, options)
@@ -79,7 +107,7 @@ def product_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def machine_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options that state a machine."""
-    link_extent = click.IntRange(1, LINK_LIMIT)
+    link_extent = click.IntRange(1, limits.LINK)
     options = [
         click.option(
             "--target",
@@ -144,18 +172,65 @@ def load_or_state_problem(*, program_file: str | None, **options: Any) -> Proble
             flag = "--" + name.replace("_", "-")
             raise click.UsageError(f"{flag} does not go with --program, which is compiled already")
     program = read_program(program_file)
+    paths = options["operands"]
+    if paths:
+        files = _read_given(program, paths)
+        return Problem(program, lambda: files)
+    return Problem(program, lambda: _drawn(program, options["seed"]))
+
+
+def _read_given(program: Program, paths: Sequence[str]) -> Operands:
+    """Operands from files: of both sides, or of the one that a program does not hold itself."""
+    wanted = _external(program)
+    if len(paths) == 1 and sum(wanted) == 1:
+        given = matrix(read_matrix(paths[0]), Path(paths[0]).name)
+        a, b = (given if each else None for each in wanted)
+        return a, b
+    return _read_operands(paths, (None, None, None))
+
+
+def _drawn(program: Program, seed: int) -> Operands:
+    """Random operands for those that a program from a file does not hold itself.
+
+    They are as large as it claims, so the claim must stand first.
+    """
+    require(program)
     claim = program.claim
-    if options["operands"]:
-        return Problem(*_read_operands(options["operands"], (None, None, None)), program)
-    whole = {claim.left: (claim.m, claim.k), claim.right: (claim.k, claim.n)}
-    external = {
-        tensor.slice_of.whole if tensor.slice_of else tensor.name
-        for tensor in program.tensors
-        if isinstance(tensor.init, External)
-    }
-    drawn = random_operands(claim.m, claim.n, claim.k, options["seed"])
-    a, b = (array if name in external else None for name, array in zip(whole, drawn, strict=True))
-    return Problem(a, b, program)
+    drawn = random_operands(
+        claim.m,
+        claim.n,
+        claim.k,
+        seed,
+        a_range=_range_of(program, claim.left),
+        b_range=_range_of(program, claim.right),
+    )
+    a, b = (array if each else None for each, array in zip(_external(program), drawn, strict=True))
+    return a, b
+
+
+def _external(program: Program) -> tuple[bool, bool]:
+    """Whether the host supplies A, and whether it supplies B."""
+    left, right = (
+        any(isinstance(tensor.init, External) for tensor in _slices_of(program, whole))
+        for whole in (program.claim.left, program.claim.right)
+    )
+    return left, right
+
+
+def _slices_of(program: Program, whole: str) -> Iterator[Tensor]:
+    for tensor in program.tensors:
+        if whole == (tensor.slice_of.whole if tensor.slice_of else tensor.name):
+            yield tensor
+
+
+def _range_of(program: Program, whole: str) -> ValueRange:
+    """The values that an operand may have, as far as they are int8's.
+
+    The file is not checked yet: a program without such values is refused later.
+    """
+    ranges = [INT8_RANGE, *(tensor.value_range for tensor in _slices_of(program, whole))]
+    low, high = max(each.low for each in ranges), min(each.high for each in ranges)
+    return ValueRange(low, high) if low <= high else INT8_RANGE
 
 
 def state_problem(
@@ -170,6 +245,8 @@ def state_problem(
     reduce: str,
     pad_k: bool,
     sum_bits: int,
+    a_range: ValueRange,
+    b_range: ValueRange,
     target: str | targets.Target,
     link_width: int | None = None,
     link_latency: int | None = None,
@@ -186,12 +263,10 @@ def state_problem(
     """
     files = _read_operands(operands, (m, n, k)) if operands else None
     if files:
-        (rows, inner), (_, cols) = files[0].shape, files[1].shape
-        spec = MatmulSpec(m=rows, n=cols, k=inner, sum_bits=sum_bits)
+        (m, k), (_, n) = files[0].shape, files[1].shape
     elif m is None or n is None or k is None:
         raise click.UsageError("give A.npy and B.npy, or --m, --n and --k for random operands")
-    else:
-        spec = MatmulSpec(m, n, k, sum_bits=sum_bits)
+    spec = MatmulSpec(m, n, k, sum_bits=sum_bits, a_range=a_range, b_range=b_range)
     changes = {
         "tile": tile,
         "link_width_bits": link_width,
@@ -206,10 +281,12 @@ def state_problem(
     if pad_k and chips > 1:
         spec = spec.padded_k(chips * machine.tile)
         if spec.k_pad:
-            click.echo(f"note: k padded from {spec.k} to {spec.k_total} with zeros", err=True)
+            complain(f"note: k padded from {spec.k} to {spec.k_total} with zeros")
     program = compile_sharded(spec, ShardPlan(chips, reduce), machine)
-    a, b = files or random_operands(spec.m, spec.n, spec.k, seed)
-    return Problem(a, b, program)
+    ranges = {"a_range": a_range, "b_range": b_range}
+    return Problem(
+        program, lambda: files or random_operands(spec.m, spec.n, spec.k, seed, **ranges)
+    )
 
 
 def _read_operands(

@@ -21,6 +21,7 @@ from hw.board.uart_bone import ADDRESS_BITS, UartBone
 from hw.chip import Chip
 from hw.link_ports import credits_port, landing_pages, receiver_port, sender_port
 from hw.multiplier.plan import MultiplierPlan
+from hw.program_digest import program_digest
 
 TIMEOUT_SECONDS = 0.1
 """Silence on the serial line that ends a command that has begun: the default of LiteX's bridge."""
@@ -75,7 +76,8 @@ class BoardTop(wiring.Component):
         multipliers: MultiplierPlan | None = None,
         pads: Mapping[str, LinkPads] | None = None,
     ):
-        self.program, self.pads = program, pads
+        self.program = program = program.canonical
+        self.pads = pads
         self.chip = Chip(program, chip, host=True, multipliers=multipliers)
         self.ports = {
             edge.name: _port(edge, ports) for edge in (*self.chip.outgoing, *self.chip.incoming)
@@ -86,6 +88,7 @@ class BoardTop(wiring.Component):
             self.chip.register_map.address_bits,
             clock_hz=clock_hz,
             link_count=len(self.ports),
+            digest=program_digest(program),
         )
         self.bridge = UartBone(
             ADDRESS_BITS,
@@ -131,6 +134,7 @@ class BoardTop(wiring.Component):
         m.d.comb += bridge.rx.eq(self.uart_rx)
         m.d.comb += self.uart_tx.eq(bridge.tx)
         m.d.comb += port.bus_errors.eq(bridge.errors)
+        m.d.comb += port.checksum.eq(bridge.checksum)
         m.d.comb += self.chip.coordinate.eq(self.chip.chip)
 
         starts, running = Signal(), self.chip.activity.running

@@ -9,6 +9,7 @@ import click
 from hw.board.cabling import SHAPES, Cabling, cable, joints_of_shape
 from hw.board.cabling_file import load_cabling
 from hw.board.description import board_names, load_board
+from shardwright.printing import say
 from sim.board_report import (
     board_lines,
     board_record,
@@ -72,4 +73,4 @@ def _print_cabling(cabling: Cabling, as_json: bool) -> None:
 
 def _print(record: Any, lines: Iterable[str], as_json: bool) -> None:
     for line in (json.dumps(record, indent=2),) if as_json else lines:
-        click.echo(line)
+        say(line)

@@ -7,8 +7,8 @@ import click
 from compiler.ir.program import Program
 from hw.board.description import board_names, load_board
 from shardwright.outcome import show_outcome
+from shardwright.paths import check_outputs
 from shardwright.problem import load_or_state_problem, problem_options, program_option
-from sim.files import check_writable
 from sim.host.drive import BoardRun, drive
 from sim.host.uart_bone import BAUD, TIMEOUT_SECONDS, check_serial
 
@@ -58,8 +58,7 @@ def host(
     --n and --k.
     """
     check_serial()
-    if output is not None:
-        check_writable(output)
+    check_outputs(files={"-o": output}, **options)
     problem = load_or_state_problem(**options)
     run = drive(
         problem.program,

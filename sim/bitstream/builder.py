@@ -1,7 +1,6 @@
 """Builds the chips of a program for their boards, into a folder that is whole or not there."""
 
 import json
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -37,9 +36,9 @@ from sim.bitstream.timing import clocks, crossings, fills
 from sim.bitstream.usage import Names, usage, usage_by_component
 from sim.board_report import cabling_lines, cabling_record, cabling_rows
 from sim.cosim.manifest import registers, registers_page
-from sim.cosim.package import check_folder
 from sim.errors import OutputFileError
 from sim.files import write_whole
+from sim.folders import check_folder, place_of, whole_folder
 from sim.table import aligned
 
 REPORT_WIDTH = 160
@@ -113,35 +112,28 @@ def build_program(
     wishes = wishes or Wishes()
     require(program)
     check_board(program, board)
-    folder = Path(folder)
     check_folder(folder)
     cabling = cable((board,) * program.chip_count, joints_of_program(program))
     if board.bitstream:
         check_tools(board.family, until=wishes.until)
     elif wishes.until != STAGES[-1]:
         raise StageError(board=board.name, until=wishes.until)
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".shardwright.") as temporary:
-            made = Path(temporary) / folder.name
-            made.mkdir()
-            try:
-                builds = tuple(_build_chips(made, cabling, program, chips, wishes, progress))
-            except FpgaToolFailedError as error:
-                raise _with_log_kept(error, folder) from error
-            _write_whole_program(made, program, cabling, builds)
-            if folder.exists():
-                folder.rmdir()
-            made.rename(folder)
-    except OSError as error:
-        raise OutputFileError(path=str(folder), why=error.strerror or str(error)) from error
+    with whole_folder(folder) as made:
+        try:
+            builds = tuple(_build_chips(made, cabling, program, chips, wishes, progress))
+        except FpgaToolFailedError as error:
+            raise _with_log_kept(error, place_of(folder)) from error
+        _write_whole_program(made, program, cabling, builds)
     return builds
 
 
 def _with_log_kept(error: FpgaToolFailedError, folder: Path) -> FpgaToolFailedError:
-    """The error of a tool, whose log is now beside the folder that is not made."""
+    """The error of a tool, whose log is now beside the folder that is not made, if it can be."""
     log = folder.with_name(f"{folder.name}.failed.log")
-    write_whole(log, lambda file: file.write(error.log.encode()))
+    try:
+        write_whole(log, lambda file: file.write(error.log.encode()))
+    except OutputFileError:  # what the tool refused matters more
+        return error
     return error.kept_in(str(log))
 
 

@@ -29,7 +29,7 @@ from compiler.ir.tensor import ValueRange
 from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, run_passes, shard
 from compiler.serialize import from_json, schema, to_json
-from compiler.targets import get
+from compiler.targets import LinkKind, get
 from compiler.workload import MatmulSpec
 from tests.compiler.programs import SEMAPHORE, TOKEN, changed, compiled, lowered, sharded
 
@@ -70,6 +70,9 @@ PROGRAMS = {
     ),
     "loops the other way round": run_passes(
         replace(lowered(), work=WorkPlan(2, 2, 8, "nm")), TOKEN
+    ),
+    "further kinds of links": compiled(
+        target=get("token-mesh", link_kinds=(LinkKind("cable", 8, 40, 2), LinkKind("bus", 64, 1)))
     ),
     **{f"{type(i).__name__} {n}": changed(lowered(), "a", init=i) for n, i in enumerate(INITS)},
 }
@@ -270,6 +273,9 @@ def test_a_missing_field_is_refused_where_it_should_be(path, name):
     assert str(refusal_of(damaged)) == f"program file: {dotted(path)}.{name}: it is missing"
 
 
+LINE = "it must be one line of at most 4096 printable characters, not {}"
+
+
 @pytest.mark.parametrize(
     ("path", "value", "why"),
     [
@@ -278,6 +284,12 @@ def test_a_missing_field_is_refused_where_it_should_be(path, name):
         (("tile",), True, "it must be an integer, not true"),
         (("tile",), None, "it must be an integer, not null"),
         (("name",), 3, "it must be a string, not 3"),
+        (("tile",), 2**63, "it must be an integer of at most 64 bits"),
+        (("claim", "k"), -(10**4000), "it must be an integer of at most 64 bits"),
+        (("name",), "a\nexact", LINE.format(r"'a\nexact'")),
+        (("target", "description"), "\ud800", LINE.format(r"'\ud800'")),
+        (("stages", 0, "name"), "a\x00", LINE.format(r"'a\x00'")),
+        (("schedule", "bound"), "n" * 4097, LINE.format("'" + "n" * 56 + "...")),
         (("stages",), {}, "it must be a list, not {}"),
         (("links",), "", 'it must be a list or null, not ""'),
         (("links", 0), [], "it must be a record (Link), not []"),

@@ -31,6 +31,7 @@ def netlist(program, chip: int, *, host: bool) -> str:
     return to_rtlil(Chip(program, chip, host=host), "chip")
 
 
+@pytest.mark.covers("values")
 @pytest.mark.parametrize("host", [False, True])
 @each_program
 def test_chips_are_the_same_if_and_only_if_their_netlists_are(program, host):

@@ -57,6 +57,42 @@ def test_the_program_is_for_the_machine_of_the_boards(tmp_path, monkeypatch, too
     assert program["tile"] == 2
 
 
+@pytest.mark.parametrize(
+    ("board", "chips", "error"),
+    [
+        (
+            "icebreaker",
+            4,
+            "chip c0 needs 3 'in' links, and board 'icebreaker' carries 1; take fewer chips, or "
+            "boards with more links",
+        ),
+        (
+            "ulx3s-85f",
+            8,
+            "chip c0 needs 7 'in' links, and board 'ulx3s-85f' carries 4; a tree needs 3 "
+            "(--reduce tree)",
+        ),
+    ],
+)
+def test_a_star_that_a_board_has_no_ports_for_suggests_what_the_board_can_do(
+    tmp_path, board, chips, error
+):
+    product = f"build --m 4 --n 4 --k 64 --tile 2 --chips {chips} --reduce star --board {board}"
+    result = invoke(f"{product} -o", tmp_path / "out")
+    assert (result.exit_code, last_line(result)) == (1, f"error: {error}")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_board_file_is_not_written_over(tmp_path):
+    path = tmp_path / "mine.TOML"
+    path.write_text(files("constraints").joinpath("icebreaker.toml").read_text())
+    result = invoke("build --m 2 --n 2 --k 2 --board", path, "-o", path)
+    assert last_line(result) == (
+        f"error: output file {str(path)!r} cannot be written: it is a file, not a folder; choose "
+        f"another place"
+    )
+
+
 def test_takes_a_compiled_program(tmp_path, monkeypatch, tools):
     tools.install(monkeypatch)
     path = tmp_path / "program.json"
