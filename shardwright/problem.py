@@ -10,8 +10,9 @@ import click
 import numpy as np
 from click.core import ParameterSource
 
-from compiler import limits, targets
+from compiler import targets
 from compiler.check import require
+from compiler.ir import limits
 from compiler.ir.dtype import SUM_BITS
 from compiler.ir.init import External
 from compiler.ir.program import Program
@@ -179,7 +180,7 @@ def load_or_state_problem(*, program_file: str | None, **options: Any) -> Proble
     return Problem(program, lambda: _drawn(program, options["seed"]))
 
 
-def _read_given(program: Program, paths: Sequence[str]) -> Operands:
+def _read_given(program: Program, paths: tuple[str, ...]) -> Operands:
     """Operands from files: of both sides, or of the one that a program does not hold itself."""
     wants_a, wants_b = _external(program)
     if len(paths) == 1 and wants_a != wants_b:
