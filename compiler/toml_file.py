@@ -82,11 +82,12 @@ def _fault(entries: dict[str, Any]) -> str | None:
     """What is wrong with the first value, however deep, that no field can have."""
     left: list[object] = [entries]
     while left:
-        match left.pop():
-            case dict() as table:
-                left += cast(dict[str, object], table).values()
-            case list() as listed:
-                left += cast(list[object], listed)
+        value = left.pop()
+        match value:
+            case dict():
+                left += cast(dict[str, object], value).values()
+            case list():
+                left += cast(list[object], value)
             case int() as number:
                 if not -(1 << (INTEGER_BITS - 1)) <= number < 1 << (INTEGER_BITS - 1):
                     return TOO_LARGE
