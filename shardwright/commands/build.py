@@ -24,6 +24,8 @@ from sim.cosim.package import check_folder
 
 ALL = "all"
 TAIL_LINES = 15
+SEED_LIMIT = 1000
+"""Place and route takes minutes each time."""
 
 
 @click.command()
@@ -44,7 +46,7 @@ TAIL_LINES = 15
 )
 @click.option(
     "--seeds",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, SEED_LIMIT),
     default=1,
     help="Place and route so many times and take the fastest.  [default: 1]",
 )
