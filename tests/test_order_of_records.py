@@ -20,6 +20,7 @@ from compiler.text import to_text
 from compiler.validate import validate
 from compiler.workload import MatmulSpec
 from hw.chip_registers import chip_register_map
+from hw.program_digest import program_digest
 from hw.verilog.design import design
 from sim.cosim.package import write_package
 from sim.interpreter import interpret
@@ -140,6 +141,13 @@ def test_registers_and_windows_stand_where_they_stood(name):
     for chip in range(program.chip_count):
         one, two = (chip_register_map(p, chip) for p in (program, permuted(program, 2)))
         assert one == two
+
+
+@each_seed
+@each_program
+def test_boards_know_the_program_again_in_any_order(name, seed):
+    program = program_of(name)
+    assert program_digest(permuted(program, seed)) == program_digest(program)
 
 
 @pytest.mark.parametrize("name", ["2 chips, tree", "3 chips, star, barrier"])
