@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import cast
 
-from compiler import limits
 from compiler.errors import TargetValueError
+from compiler.ir import limits
 from compiler.ir.edge import Link
 from compiler.ir.names import RULE, is_name
 

@@ -109,6 +109,9 @@ def route(
     except RouterStalled as stalled:
         why = f"{attempt.router} stalls from seed {attempt.seed} with {stalled.left}"
         raise run.endless(why) from stalled
+    except FpgaToolEndlessError as over:
+        why = f"{attempt.router} from seed {attempt.seed} took more than {limit_seconds:g} s"
+        raise run.endless(why) from over
     run.written(_routed(plan, attempt))
     return run.record(report)
 

@@ -1,7 +1,6 @@
 """Builds the chips of a program for their boards, into a folder that is whole or not there."""
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,8 +12,6 @@ from rich.console import Console
 from compiler.check import require
 from compiler.ir.program import Program
 from compiler.serialize import to_json
-from compiler.validate.capacity import owners
-from hw.board.back_wire import CREDIT_PERIOD_CYCLES
 from hw.board.build_errors import FpgaToolFailedError, StageError
 from hw.board.build_plan import BuildPlan, build_plan
 from hw.board.cabling import Cabling, cable, joints_of_program
@@ -23,12 +20,10 @@ from hw.board.platform_top import platform_top
 from hw.board.resources import platform_of
 from hw.board.router import AUTO
 from hw.board.stages import choose, pack, synthesize
-from hw.board.target import board_target
 from hw.board.toolchain import LIMIT_SECONDS, STAGES, TOOLS, check_tools, tool_version
 from hw.chip_registers import chip_register_map
-from hw.interfaces import flit_count
+from sim.bitstream.board_check import check_board
 from sim.bitstream.chip_build import ChipBuild, RoutedSeed
-from sim.bitstream.errors import ProgramBoardError
 from sim.bitstream.link_timing import link_timings
 from sim.bitstream.report import folder_of, pictures, record
 from sim.bitstream.routing import NOTHING_ROUTED, Routed, route_seeds
@@ -135,75 +130,6 @@ def _with_log_kept(error: FpgaToolFailedError, folder: Path) -> FpgaToolFailedEr
     except OutputFileError:  # what the tool refused matters more
         return error
     return error.kept_in(str(log))
-
-
-def check_board(program: Program, board: Board) -> None:
-    """Check that a program was compiled for the machine that boards of a kind make up.
-
-    Raises
-    ------
-    ProgramBoardError
-        If it was not, needs more memory than the boards have, or sends pages faster than the boards
-        return credits for them.
-    """
-    wanted = board_target(board, tile=program.tile)
-    target = program.target
-    for field in ("link_width_bits", "link_latency_cycles", "link_flit_cycles"):
-        for link in program.links or ():
-            has = getattr(link, field.removeprefix("link_"))
-            if has != getattr(wanted, field):
-                raise ProgramBoardError(
-                    program=program.name,
-                    board=board.name,
-                    field=field,
-                    has=has,
-                    wants=getattr(wanted, field),
-                )
-    if program.chip_count > 1 and target.crossing_handoff != wanted.crossing_handoff:
-        raise ProgramBoardError(
-            program=program.name,
-            board=board.name,
-            field="hand-off between chips",
-            has=target.crossing_handoff,
-            wants=wanted.crossing_handoff,
-        )
-    _check_memory(program, board)
-    _check_credits(program, board)
-
-
-def _check_memory(program: Program, board: Board) -> None:
-    used = Counter[int]()
-    for (_, chip), size in owners(program).items():
-        used[chip] += size
-    for chip, needed in sorted(used.items()):
-        if needed > board.memory_bytes:
-            raise ProgramBoardError(
-                program=program.name,
-                board=board.name,
-                field=f"memory of chip {chip} in bytes",
-                has=needed,
-                wants=board.memory_bytes,
-            )
-
-
-def _check_credits(program: Program, board: Board) -> None:
-    """Check that the back wire has time for the credit of each page."""
-    for edge in program.edges:
-        page = program.buffer_by_name[edge.buffer].page
-        for link in (program.link_by_name[name] for name in edge.route or ()):
-            flits = page.beats * flit_count(page.beat_bits, link.width_bits)
-            cycles = flits * link.flit_cycles
-            if cycles < CREDIT_PERIOD_CYCLES:
-                raise ProgramBoardError(
-                    program=program.name,
-                    board=board.name,
-                    field=f"number of cycles for a page on edge {edge.name!r}",
-                    has=cycles,
-                    wants=CREDIT_PERIOD_CYCLES,
-                    contrast=f"a board returns a credit in {CREDIT_PERIOD_CYCLES}, so that credits "
-                    "would come slower than pages",
-                    way_out="compile it with a larger tile",
-                )
 
 
 def plan_chip(program: Program, chip: int, cabling: Cabling) -> BuildPlan:

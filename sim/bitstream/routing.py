@@ -62,6 +62,7 @@ def route_seeds(
     """
     reports: list[tuple[Attempt, dict[str, Any]]] = []
     given_up: list[GivenUp] = []
+    endless: list[FpgaToolEndlessError] = []
     for seed in range(1, seeds + SPARE_SEEDS + 1):
         if seed > seeds and reports:
             break
@@ -79,10 +80,10 @@ def route_seeds(
                 )
             except FpgaToolEndlessError as error:
                 given_up.append(GivenUp(attempt, error.why))
-                last = error
+                endless.append(error)
             else:
                 reports.append((attempt, report))
                 break
     if not reports:
-        raise last.tried_in_vain(tuple(each.why for each in given_up))
+        raise endless[-1].tried_in_vain(tuple(each.why for each in given_up))
     return Routed(tuple(reports), tuple(given_up))

@@ -1,28 +1,19 @@
 """The folder of a build: whole or not there, with the best seed's bitstream and every report."""
 
 import json
-import subprocess
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from compiler.errors import UncertifiedProgramError
-from compiler.passes.shard import ShardPlan
-from compiler.pipeline import compile_sharded
 from compiler.serialize import from_json
-from compiler.workload import MatmulSpec
 from hw.board.build_errors import (
-    FpgaToolEndlessError,
     FpgaToolFailedError,
     FpgaToolMissingError,
     StageError,
 )
 from hw.board.description import load_board
-from hw.board.stages import Attempt
-from hw.board.target import board_target
-from sim.bitstream.builder import Wishes, build_program, check_board
-from sim.bitstream.errors import ProgramBoardError
+from sim.bitstream.builder import Wishes, build_program
 from sim.errors import OutputFileError
 from tests.sim.bitstream.tools import Tools, blink, small_program
 
@@ -89,105 +80,6 @@ def test_the_best_of_the_seeds_is_taken(tmp_path, monkeypatch, tools):
     assert (chip / "top.bit").read_text() == "routed from seed 2 by router1, packed"
     assert {f"route_{seed}_router1.log" for seed in (1, 2, 3)} <= names(chip)
     assert not list(chip.glob("top_*.config"))
-
-
-def test_the_script_of_a_chip_makes_its_bitstream_again(tmp_path, monkeypatch, tools):
-    tools.reached_mhz = {1: 81.0, 2: 95.0, 3: 90.0}
-    tools.behaviours = {"2_router1": "stalls"}
-    tools.install(monkeypatch)
-    build_program(tmp_path / "out", small_program(ULX), ULX, chips=(0,), wishes=Wishes(seeds=3))
-    chip = tmp_path / "out" / "chip_0"
-    made = (chip / "top.bit").read_bytes()
-    assert made == b"routed from seed 2 by router2, packed"
-    (chip / "top.bit").unlink()
-    subprocess.run(["sh", "build_top.sh"], cwd=chip, check=True, timeout=60)
-    assert (chip / "top.bit").read_bytes() == made
-
-
-@pytest.mark.parametrize("behaviour", ["stalls", "hangs"])
-def test_the_next_router_takes_over_from_one_that_does_not_end(
-    tmp_path, monkeypatch, tools, behaviour
-):
-    tools.behaviours = {"1_router1": behaviour}
-    tools.install(monkeypatch)
-    wishes = Wishes(limit_seconds=3)
-    (build,) = build_program(tmp_path / "out", small_program(ULX), ULX, chips=(0,), wishes=wishes)
-    assert build.best is not None
-    assert build.best.attempt == Attempt(1, "router2")
-    (given_up,) = build.given_up
-    why = {
-        "stalls": "router1 stalls from seed 1 with 7 of 5,012 arcs left",
-        "hangs": "it took more than 3 s",
-    }[behaviour]
-    assert (given_up.attempt, given_up.why) == (Attempt(1, "router1"), why)
-    chip = tmp_path / "out" / "chip_0"
-    assert (chip / "top.bit").read_text() == "routed from seed 1 by router2, packed"
-    assert "arcs" in (chip / "route_1_router1.log").read_text()
-    reported = json.loads((chip / "report.json").read_text())
-    assert (reported["seed"], reported["router"]) == (1, "router2")
-    assert reported["given_up"] == [{"seed": 1, "router": "router1", "why": why}]
-    assert "reached, seed 1 by router2" in (chip / "report.txt").read_text()
-    assert why in (chip / "report.txt").read_text()
-
-
-def test_no_process_of_a_tool_that_hangs_is_left(tmp_path, monkeypatch, tools):
-    tools.behaviours = {"1_router1": "hangs"}
-    tools.install(monkeypatch)
-    wishes = Wishes(limit_seconds=3)
-    build_program(tmp_path / "out", small_program(ULX), ULX, chips=(0,), wishes=wishes)
-    (child,) = tools.pids.read_text().split()
-    state = Path(f"/proc/{child}/stat")
-    assert not state.exists() or ") Z " in state.read_text()
-
-
-def test_another_seed_is_tried_where_a_router_that_was_asked_for_stalls(
-    tmp_path, monkeypatch, tools
-):
-    tools.reached_mhz = {2: 90.0}
-    tools.behaviours = {"1_router1": "stalls"}
-    tools.install(monkeypatch)
-    wishes = Wishes(router="router1")
-    (build,) = build_program(tmp_path / "out", small_program(ULX), ULX, chips=(0,), wishes=wishes)
-    assert build.best is not None
-    assert build.best.attempt == Attempt(2, "router1")
-
-
-def test_a_build_none_of_whose_attempts_ends_says_so_of_each(tmp_path, monkeypatch, tools):
-    tools.behaviours = {f"{seed}_router2": "stalls" for seed in (1, 2, 3, 4)}
-    tools.install(monkeypatch)
-    wishes = Wishes(seeds=2, router="router2")
-    with pytest.raises(FpgaToolEndlessError) as caught:
-        build_program(tmp_path / "out", small_program(ULX), ULX, chips=(0,), wishes=wishes)
-    stalls = [f"router2 stalls from seed {seed} with 7 of 5,012 arcs left" for seed in range(1, 5)]
-    assert str(caught.value) == (
-        f"place and route: nextpnr-ecp5 was ended: {'; '.join(stalls)}; try more seeds (--seeds), "
-        "another --router, a smaller tile, or more time (--limit); its log is "
-        f"{tmp_path / 'out.failed.log'}"
-    )
-    assert names(tmp_path) == {"tools", "out.failed.log"}
-
-
-def test_what_is_left_to_route_is_told(tmp_path, monkeypatch, tools):
-    tools.behaviours = {"1_router1": "tells"}
-    tools.install(monkeypatch)
-    told = []
-    build_program(tmp_path / "out", small_program(ULX), ULX, chips=(0,), progress=told.append)
-    assert told == [
-        "chip 0: design",
-        "chip 0: synthesis",
-        "chip 0: place and route, seed 1 of 1 by router1",
-        "chip 0: place and route, seed 1 of 1 by router1, 4,050 of 5,012 arcs left",
-        "chip 0: bitstream",
-    ]
-
-
-def test_a_report_names_the_tools_with_their_versions(tmp_path, monkeypatch, tools):
-    tools.install(monkeypatch)
-    (build,) = build_program(tmp_path / "out", small_program(ULX), ULX, chips=(0,))
-    assert build.tools == (("yosys", "0.70"), ("nextpnr-ecp5", "0.11.1"))
-    chip = tmp_path / "out" / "chip_0"
-    assert json.loads((chip / "report.json").read_text())["tools"] == dict(build.tools)
-    assert "yosys 0.70, nextpnr-ecp5 0.11.1" in (chip / "report.txt").read_text()
 
 
 @pytest.mark.parametrize(
@@ -286,43 +178,3 @@ def test_a_program_without_certificate_is_not_built(tmp_path, monkeypatch, tools
     program = replace(small_program(ULX), certificate=None)
     with pytest.raises(UncertifiedProgramError):
         build_program(tmp_path / "out", program, ULX, chips=(0,))
-
-
-def test_a_program_for_other_links_is_refused():
-    program = small_program(ICE)
-    check_board(program, ICE)
-    with pytest.raises(
-        ProgramBoardError, match=r"not for board 'ulx3s-85f': its link_width_bits is 4, .* 8; "
-    ):
-        check_board(program, ULX)
-
-
-def test_a_program_that_needs_more_memory_than_its_boards_have_is_refused():
-    program = small_program(ICE)
-    needed = sum(place.size_bytes for place in program.memory if place.chip == 0)
-    check_board(program, replace(ICE, memory_bytes=needed))
-    with pytest.raises(ProgramBoardError) as refused:
-        check_board(program, replace(ICE, memory_bytes=needed - 1))
-    assert str(refused.value) == (
-        f"program {program.name!r} is not for board 'icebreaker': its memory of chip 0 in bytes is "
-        f"{needed}, and that of the board {needed - 1}; compile it for the board (leave --program "
-        "out)"
-    )
-
-
-def test_a_program_whose_pages_come_faster_than_credits_is_refused():
-    """A page of one sum of 32 bits takes 2 flits of 16 bits, of 2 cycles each."""
-    wide = replace(ICE.links[0], data=tuple("abcdefghijklmnop"))
-    board = replace(ICE, links=(wide, *ICE.links[1:]))
-    spec = MatmulSpec(m=4, n=4, k=16)
-    program = compile_sharded(spec, ShardPlan(2, "tree"), board_target(board, tile=1))
-    (edge,) = (edge for edge in program.edges if program.crosses(edge))
-    with pytest.raises(ProgramBoardError) as refused:
-        check_board(program, board)
-    assert str(refused.value) == (
-        f"program {program.name!r} is not for board 'icebreaker': its number of cycles for a page "
-        f"on edge {edge.name!r} is 4, and a board returns a credit in 6, so that credits would "
-        "come slower than pages; compile it with a larger tile"
-    )
-    larger = compile_sharded(spec, ShardPlan(2, "tree"), board_target(board, tile=2))
-    check_board(larger, board)
