@@ -29,14 +29,23 @@ class EmptyMatrixError(WorkloadError):
 
 
 class AccumulatorOverflowError(WorkloadError):
-    """The sum of the products may leave the accumulator's range."""
+    """The sum of the products may leave the accumulator's range.
 
-    def __init__(self, *, k: int, low: int, high: int, dtype: str, k_max: int):
+    ``k_max`` is the longest contraction whose sums do not, ``most_bits`` the widest sum there is.
+    """
+
+    def __init__(self, *, k: int, low: int, high: int, dtype: str, k_max: int, most_bits: int):
         self.k, self.low, self.high, self.dtype, self.k_max = k, low, high, dtype, k_max
+        bits = 1 + max((~low).bit_length(), high.bit_length())
+        ways = ["declare narrower operand ranges (compile --a-range, --b-range)"]
+        if k_max:
+            ways.insert(0, "multiply in parts along k and add those")
+        if bits <= most_bits:
+            ways.append(f"use more bits for sums (--sum-bits {bits})")
+        limit = f"k may be at most {k_max}" if k_max else "no k is small enough"
         super().__init__(
             f"a contraction of k = {k} can reach sums in [{low}, {high}], which {dtype} does not "
-            f"hold; with these operand ranges k may be at most {k_max}: split the product along k, "
-            f"or declare narrower operand ranges"
+            f"hold; with these operand ranges {limit}: {', or '.join(ways)}"
         )
 
 
@@ -73,7 +82,10 @@ class UnknownTargetError(TargetError):
 
     def __init__(self, *, name: str, known: tuple[str, ...]):
         self.name, self.known = name, known
-        super().__init__(f"no target is named {name!r}; the targets are {', '.join(known)}")
+        super().__init__(
+            f"no target is named {name!r}; the targets are {', '.join(known)}; "
+            f"a target of your own is a file whose name ends in .toml"
+        )
 
 
 class TargetValueError(TargetError):
@@ -122,13 +134,18 @@ class ChipCountError(FitError):
 
 
 class ModelExceedsMemoryError(FitError):
-    """No memory of a chip holds its share of a model."""
+    """No memory of a chip holds its share of a model.
 
-    def __init__(self, *, chips: int, needed: int, capacity: int, target: str):
+    ``results`` are the bytes of the largest product, which more chips do not share.
+    """
+
+    def __init__(self, *, chips: int, needed: int, capacity: int, target: str, results: int):
         self.chips, self.needed, self.capacity, self.target = chips, needed, capacity, target
+        self.results = results
+        more = "more chips or " if results < capacity else ""
         super().__init__(
             f"a chip of {chips} needs {needed:,} bytes, and {target!r} has {capacity:,}; "
-            f"use more chips or a target with more memory"
+            f"use {more}a target with more memory"
         )
 
 

@@ -18,8 +18,9 @@ from compiler.errors import (
     ValidationError,
 )
 from compiler.holding import Holding, planned_holding, program_holding, tiled_holding
+from compiler.ir import limits
 from compiler.ir.program import Program
-from compiler.model import Layer, Model
+from compiler.model import SUM_BYTES, Layer, Model
 from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, shard
 from compiler.roofline import (
@@ -37,9 +38,6 @@ CERTIFY_UP_TO = 500_000
 
 CERTIFY_CHIPS = 256
 """Chips of a program that is still compiled."""
-
-UNLIMITED_BYTES = 1 << 62
-"""Memory that never is too small, to measure what a program needs."""
 
 
 @dataclass(frozen=True)
@@ -170,6 +168,7 @@ class ModelFit:
                 needed=self.total_bytes,
                 capacity=self.target.memory_bytes,
                 target=self.target.name,
+                results=max(fit.layer.m * fit.layer.n * SUM_BYTES for fit in self.layers),
             )
         return next((fit.why_not for fit in self.layers if fit.why_not is not None), None)
 
@@ -262,7 +261,7 @@ class _Compiler:
 
     def __init__(self, target: Target, pad_k: bool, certify_up_to: int):
         self.target = target
-        self.roomy = replace(target, memory_bytes=UNLIMITED_BYTES)
+        self.roomy = replace(target, memory_bytes=limits.MEMORY_BYTES)
         self.pad_k = pad_k
         self.certify_up_to = certify_up_to
         self.whole: dict[MatmulSpec, Program] = {}

@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from compiler.errors import ModelFileError, ModelValueError, NoLayersError
-from compiler.toml_file import check_fields, read
+from compiler.ir.dtype import BF16, FP8, FP32, INT8, INT32
+from compiler.toml_file import check_fields, is_one_line, read
 
-ELEMENT_BYTES = {"int8": 1, "fp8": 1, "bf16": 2, "fp32": 4}
+ELEMENT_BYTES = {dtype.name: dtype.bytes for dtype in (INT8, FP8, BF16, FP32)}
 """Bytes of one weight or activation, by element type."""
 
-SUM_BYTES = 4
+SUM_BYTES = INT32.bytes
 """Bytes of one partial sum or result: int32 for integers, fp32 for the others."""
 
 MOST = 1 << 53
@@ -37,12 +38,13 @@ class Layer:
     dtype: str = "int8"
 
     def __post_init__(self) -> None:
-        if not isinstance(cast(object, self.name), str):
-            raise ModelValueError(place="layer", field="name", rule="a text", value=self.name)
+        if not isinstance(cast(object, self.name), str) or not is_one_line(self.name):
+            rule = "a text of one line that can be shown"
+            raise ModelValueError(place="layer", field="name", rule=rule, value=self.name)
         place = f"layer {self.name!r}"
         for field in ("m", "n", "k", "count"):
             _check_positive(getattr(self, field), field, place)
-        if self.dtype not in ELEMENT_BYTES:
+        if not isinstance(cast(object, self.dtype), str) or self.dtype not in ELEMENT_BYTES:
             rule = f"one of {', '.join(ELEMENT_BYTES)}"
             raise ModelValueError(place=place, field="dtype", rule=rule, value=self.dtype)
 
@@ -108,8 +110,9 @@ def load_model(path: str | Path) -> Model:
     for field in ("name", "source"):
         if not isinstance(entries.get(field, ""), str):
             raise ModelFileError(f"{place}: {field} must be a text, not {entries[field]!r}")
+    stem = Path(path).stem
     return Model(
-        name=entries.get("name", Path(path).stem),
+        name=entries.get("name", stem if is_one_line(stem) else ascii(stem)[1:-1]),
         layers=tuple(
             _layer(layer, index, place) for index, layer in enumerate(cast(list[object], layers))
         ),

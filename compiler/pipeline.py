@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from compiler import limits
 from compiler.check import certified
 from compiler.errors import ValidationError
+from compiler.ir import limits
 from compiler.ir.program import Program
 from compiler.passes.buffer import choose_depths
 from compiler.passes.handshake import handshake
@@ -93,11 +93,11 @@ def run_passes(program: Program, target: Target) -> Program:
     UncertifiedProgramError
         If the finished program does not meet an obligation.
     """
-    program = replace(program, target=target, certificate=None)
+    program = replace(program, target=target, certificate=None).canonical
     validate(program, target)
     for name, step in PASSES:
         program = _checked(step(program, target), target, name)
-    return certified(program)
+    return certified(program.canonical)
 
 
 def _checked(program: Program, target: Target, name: str) -> Program:

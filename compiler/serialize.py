@@ -24,9 +24,9 @@ from typing import (
 )
 
 from compiler.errors import ProgramFormatError
+from compiler.ir.limits import NUMBER, TEXT_LENGTH
 from compiler.ir.names import is_line, is_name, quoted
 from compiler.ir.program import Program
-from compiler.limits import NUMBER, TEXT_LENGTH
 
 FORMAT = "shardwright program"
 VERSION = 1
@@ -105,6 +105,14 @@ def _hints(record: type) -> dict[str, Any]:
     return {field.name: hints[field.name] for field in fields(record)}
 
 
+@cache
+def _saved_unless_empty(record: type) -> frozenset[str]:
+    """Fields that came later: files from before have none, and it is left out where it is empty."""
+    return frozenset(
+        field.name for field in fields(record) if field.metadata.get("saved") == "unless empty"
+    )
+
+
 def _entries(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """A JSON object, of which no name may stand twice."""
     entries: dict[str, object] = {}
@@ -139,9 +147,11 @@ def _tagged(hint: Any) -> bool:
 
 def _encoded(value: object, hint: Any) -> object:
     if is_dataclass(value) and not isinstance(value, type):
+        empty = {n for n in _saved_unless_empty(type(value)) if not getattr(value, n)}
         entries = {
             name: _encoded(getattr(value, name), field)
             for name, field in _hints(type(value)).items()
+            if name not in empty
         }
         return {TAG: type(value).__name__, **entries} if _tagged(hint) else entries
     if isinstance(value, tuple):
@@ -235,10 +245,12 @@ def _decoded_record(value: dict[str, object], records: list[Any], place: str) ->
     for name in sorted(entries.keys() - hints.keys()):
         raise ProgramFormatError(place=f"{place}.{_field(name)}", why="there is no such field")
     for name in hints:
-        if name not in entries:
+        if name not in entries and name not in _saved_unless_empty(record):
             raise ProgramFormatError(place=f"{place}.{name}", why="it is missing")
     decoded = {
-        name: _decoded(entries[name], field, f"{place}.{name}") for name, field in hints.items()
+        name: _decoded(entries[name], field, f"{place}.{name}")
+        for name, field in hints.items()
+        if name in entries
     }
     try:
         return record(**decoded)
@@ -283,7 +295,7 @@ def _described_choice(hint: Any, definitions: dict[str, Any], tagged: bool) -> d
             "description": (hint.__doc__ or "").partition("\n")[0],
             "type": "object",
             "properties": properties,
-            "required": list(properties),
+            "required": [name for name in properties if name not in _saved_unless_empty(hint)],
             "additionalProperties": False,
         }
     return {"$ref": f"#/$defs/{name}"}

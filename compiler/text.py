@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from compiler.ir.buffer import Buffer
 from compiler.ir.edge import Edge, Semaphore
+from compiler.ir.link_kind import figures
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
 from compiler.ir.tensor import Tensor
@@ -12,8 +13,9 @@ from compiler.ir.tensor import Tensor
 def to_text(program: Program) -> str:
     """The whole program: what it claims, how it reduces, and per chip all that the chip holds.
 
-    Equal programs give equal text.
+    Programs that differ in the order of their records alone give equal text.
     """
+    program = program.canonical
     lines = [*_head(program), *_picture(program)]
     for chip in range(program.chip_count):
         lines += ["", *_chip(program, chip)]
@@ -146,14 +148,7 @@ def _edge(edge: Edge) -> tuple[str, ...]:
 
 def _links(program: Program) -> Iterator[str]:
     for link in program.links or ():
-        yield (
-            f"  {link.name}  {_count(link.width_bits, 'bit')}{_pace(link.flit_cycles)}, "
-            f"{_count(link.latency_cycles, 'cycle')} each way"
-        )
-
-
-def _pace(flit_cycles: int) -> str:
-    return "" if flit_cycles == 1 else f" every {flit_cycles} cycles"
+        yield f"  {link.name}  {figures(link)}"
 
 
 def _chip_of(program: Program, stage: str) -> int:

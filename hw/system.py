@@ -15,6 +15,7 @@ from hw.chip import Chip
 from hw.link_channel import LinkChannel
 from hw.link_ports import constants, link_signature, receiver_port, sender_port
 from hw.names import link_name, module_name
+from hw.start_guard import StartGuard
 
 
 class System(wiring.Component):
@@ -30,7 +31,8 @@ class System(wiring.Component):
     Members
     -------
     start : ``In(1)``
-        Asserted for one cycle to begin a run on all chips at once.
+        Asserted for one cycle to begin a run on all chips at once. Ignored during a run that it has
+        begun: until every chip is done.
     done : ``Out(1)``
         Whether every chip is done: the last output beat is in memory.
 
@@ -41,16 +43,19 @@ class System(wiring.Component):
     """
 
     def __init__(self, program: Program, *, host: bool = False):
-        self.program = program
+        self.program = program = program.canonical
         self.chips = tuple(Chip(program, chip, host=host) for chip in range(program.chip_count))
         super().__init__({"start": In(1), "done": Out(1)})
 
     def elaborate(self, platform) -> Module:
         m = Module()
         self.barrier_ends: dict[Barrier, list] = {}
+        m.submodules.start_guard = guard = StartGuard()
+        m.d.comb += guard.start.eq(self.start)
+        m.d.comb += guard.done.eq(self.done)
         for chip in self.chips:
             m.submodules[f"c{chip.chip}"] = chip
-            m.d.comb += chip.start.eq(self.start)
+            m.d.comb += chip.start.eq(guard.starts)
             for port, value in constants(self.program, chip.chip).items() if chip.has_host else ():
                 m.d.comb += getattr(chip, port).eq(value)
         m.d.comb += self.done.eq(reduce(and_, (chip.done for chip in self.chips)))

@@ -11,6 +11,10 @@
 True
 """
 
+import shardwright.siblings  # noqa: F401 -- first: what follows finds the packages beside this one
+
+# isort: split
+
 from compiler import targets
 from compiler.errors import ShardwrightError
 from compiler.passes.shard import ShardPlan

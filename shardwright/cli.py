@@ -1,6 +1,10 @@
 """The command line: ``shardwright COMMAND ...``."""
 
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import click
 
@@ -16,17 +20,34 @@ from shardwright.commands.run import run
 from shardwright.commands.show import show
 from shardwright.commands.targets import targets
 from shardwright.commands.verilog import verilog
+from shardwright.printing import complain, standard_streams
 
 
 class _Commands(click.Group):
     """Commands whose errors are one line on standard error, and exit status 1."""
 
+    def main(self, *args: Any, **kwargs: Any):
+        with _refusals_in_one_line(), standard_streams():
+            return super().main(*args, **kwargs)
+
     def invoke(self, ctx: click.Context):
         try:
-            return super().invoke(ctx)
-        except ShardwrightError as error:
-            click.echo(f"error: {error}", err=True)
-            sys.exit(1)
+            with _refusals_in_one_line():
+                return super().invoke(ctx)
+        except KeyboardInterrupt:
+            warnings.simplefilter(
+                "ignore"
+            )  # Amaranth warns of hardware that was begun and not used
+            raise
+
+
+@contextmanager
+def _refusals_in_one_line() -> Iterator[None]:
+    try:
+        yield
+    except ShardwrightError as error:
+        complain(f"error: {error}")
+        sys.exit(1)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -4,10 +4,9 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 
-import click
 import numpy as np
-from rich.console import Console
 
+from shardwright.printing import draw, say
 from sim.files import write_whole
 from sim.report import pictures, record, summary
 from sim.result import RunResult
@@ -29,12 +28,12 @@ def show_outcome(
     if output is not None and result.exact:
         write_whole(output, lambda file: np.save(file, result.c))
     if as_json:
-        click.echo(json.dumps({**record(result, reduce=reduce), **(more or {})}, indent=2))
+        say(json.dumps({**record(result, reduce=reduce), **(more or {})}, indent=2))
     elif sys.stdout.isatty():
-        Console().print(pictures(result))
+        draw(pictures(result))
     else:
-        click.echo(summary(result))
+        say(summary(result))
     for note in () if as_json else notes:
-        click.echo(note)
+        say(note)
     if not result.exact:
         sys.exit(1)

@@ -1,6 +1,6 @@
 """What the commands have in common: which product, on which machine, split how."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,15 +10,21 @@ import click
 import numpy as np
 from click.core import ParameterSource
 
-from compiler import limits, targets
+from compiler import targets
 from compiler.check import require
+from compiler.ir import limits
+from compiler.ir.dtype import SUM_BITS
 from compiler.ir.init import External
 from compiler.ir.program import Program
+from compiler.ir.tensor import Tensor, ValueRange
 from compiler.passes.shard import ALGORITHMS, ShardPlan
 from compiler.pipeline import compile_sharded
-from compiler.workload import MatmulSpec
+from compiler.workload import INT8_RANGE, MatmulSpec
+from shardwright.printing import complain
 from shardwright.programs import read_program
-from sim.operands import check_inner, matrix, random_operands, read_matrix
+from shardwright.value_range import ValueRangeType
+from sim.operand_files import read_matrix
+from sim.operands import check_inner, matrix, random_operands
 
 Operands = tuple[np.ndarray | None, np.ndarray | None]
 
@@ -82,9 +88,19 @@ def product_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option(
             "--sum-bits",
-            type=click.IntRange(2, 32),
-            default=32,
-            help="Bits of accumulators, partial sums and results.  [default: 32]",
+            type=click.IntRange(SUM_BITS[0], SUM_BITS[-1]),
+            default=SUM_BITS[-1],
+            help="Bits of accumulators, partial sums and results; fewer than 16 need operands of "
+            f"narrower ranges.  [default: {SUM_BITS[-1]}]",
+        ),
+        *(
+            click.option(
+                f"--{operand}-range",
+                type=ValueRangeType(),
+                default=f"{INT8_RANGE.low},{INT8_RANGE.high}",
+                help=f"Range of the elements of {operand.upper()}.  [default: that of int8]",
+            )
+            for operand in ("a", "b")
         ),
     ]
     return _with_options(command, options)
@@ -157,10 +173,20 @@ def load_or_state_problem(*, program_file: str | None, **options: Any) -> Proble
             flag = "--" + name.replace("_", "-")
             raise click.UsageError(f"{flag} does not go with --program, which is compiled already")
     program = read_program(program_file)
-    if options["operands"]:
-        files = _read_operands(options["operands"], (None, None, None))
+    paths = options["operands"]
+    if paths:
+        files = _read_given(program, paths)
         return Problem(program, lambda: files)
     return Problem(program, lambda: _drawn(program, options["seed"]))
+
+
+def _read_given(program: Program, paths: tuple[str, ...]) -> Operands:
+    """Operands from files: of both sides, or of the one that a program does not hold itself."""
+    wants_a, wants_b = _external(program)
+    if len(paths) == 1 and wants_a != wants_b:
+        given = matrix(read_matrix(paths[0]), Path(paths[0]).name)
+        return given if wants_a else None, given if wants_b else None
+    return _read_operands(paths, (None, None, None))
 
 
 def _drawn(program: Program, seed: int) -> Operands:
@@ -170,15 +196,41 @@ def _drawn(program: Program, seed: int) -> Operands:
     """
     require(program)
     claim = program.claim
-    whole = (claim.left, claim.right)
-    external = {
-        tensor.slice_of.whole if tensor.slice_of else tensor.name
-        for tensor in program.tensors
-        if isinstance(tensor.init, External)
-    }
-    drawn = random_operands(claim.m, claim.n, claim.k, seed)
-    a, b = (array if name in external else None for name, array in zip(whole, drawn, strict=True))
-    return a, b
+    a, b = random_operands(
+        claim.m,
+        claim.n,
+        claim.k,
+        seed,
+        a_range=_range_of(program, claim.left),
+        b_range=_range_of(program, claim.right),
+    )
+    wants_a, wants_b = _external(program)
+    return a if wants_a else None, b if wants_b else None
+
+
+def _external(program: Program) -> tuple[bool, bool]:
+    """Whether the host supplies A, and whether it supplies B."""
+    left, right = (
+        any(isinstance(tensor.init, External) for tensor in _slices_of(program, whole))
+        for whole in (program.claim.left, program.claim.right)
+    )
+    return left, right
+
+
+def _slices_of(program: Program, whole: str) -> Iterator[Tensor]:
+    for tensor in program.tensors:
+        if whole == (tensor.slice_of.whole if tensor.slice_of else tensor.name):
+            yield tensor
+
+
+def _range_of(program: Program, whole: str) -> ValueRange:
+    """The values that an operand may have, as far as they are int8's.
+
+    The file is not checked yet: a program without such values is refused later.
+    """
+    ranges = [INT8_RANGE, *(tensor.value_range for tensor in _slices_of(program, whole))]
+    low, high = max(each.low for each in ranges), min(each.high for each in ranges)
+    return ValueRange(low, high) if low <= high else INT8_RANGE
 
 
 def state_problem(
@@ -193,6 +245,8 @@ def state_problem(
     reduce: str,
     pad_k: bool,
     sum_bits: int,
+    a_range: ValueRange,
+    b_range: ValueRange,
     target: str | targets.Target,
     link_width: int | None = None,
     link_latency: int | None = None,
@@ -210,11 +264,11 @@ def state_problem(
     files = _read_operands(operands, (m, n, k)) if operands else None
     if files:
         (rows, inner), (_, cols) = files[0].shape, files[1].shape
-        spec = MatmulSpec(m=rows, n=cols, k=inner, sum_bits=sum_bits)
     elif m is None or n is None or k is None:
         raise click.UsageError("give A.npy and B.npy, or --m, --n and --k for random operands")
     else:
-        spec = MatmulSpec(m, n, k, sum_bits=sum_bits)
+        rows, cols, inner = m, n, k
+    spec = MatmulSpec(rows, cols, inner, sum_bits=sum_bits, a_range=a_range, b_range=b_range)
     changes = {
         "tile": tile,
         "link_width_bits": link_width,
@@ -229,9 +283,12 @@ def state_problem(
     if pad_k and chips > 1:
         spec = spec.padded_k(chips * machine.tile)
         if spec.k_pad:
-            click.echo(f"note: k padded from {spec.k} to {spec.k_total} with zeros", err=True)
+            complain(f"note: k padded from {spec.k} to {spec.k_total} with zeros")
     program = compile_sharded(spec, ShardPlan(chips, reduce), machine)
-    return Problem(program, lambda: files or random_operands(spec.m, spec.n, spec.k, seed))
+    ranges = {"a_range": a_range, "b_range": b_range}
+    return Problem(
+        program, lambda: files or random_operands(spec.m, spec.n, spec.k, seed, **ranges)
+    )
 
 
 def _read_operands(

@@ -14,7 +14,9 @@ from hw.link_ports import sender_port
 from hw.names import local_name
 from hw.system import System, settling_cycles
 from sim.errors import SimulationHangError
+from sim.files import check_writable
 from sim.hang import waiting_stages
+from sim.images import words_for
 from sim.result import ChipActivity, LinkActivity
 from sim.waves import written_waves
 
@@ -45,7 +47,7 @@ class AmaranthEngine:
     """
 
     def __init__(self, program: Program):
-        self.program = program
+        self.program = program = program.canonical
         self.system = System(program)
         self.simulator = Simulator(self.system)
         self.simulator.add_clock(CLOCK_PERIOD_SECONDS)
@@ -74,16 +76,23 @@ class AmaranthEngine:
 
         Raises
         ------
+        MemoryImageError
+            If the words of a tensor do not fit its memory.
         SimulationHangError
             If the run does not end in ``max_cycles`` cycles.
+        OutputFileError
+            If the waves cannot be written.
         """
+        if waves is not None:
+            check_writable(waves)
         outcome = EngineRun(0, {})
         spans: list[dict[int, int]] = []
 
         async def job(ctx):
             for chip in self.system.chips:
                 for name, memory in chip.memories.items():
-                    for row, word in enumerate(contents.get(name, ())):
+                    tensor = self.program.tensor_by_name[name]
+                    for row, word in enumerate(words_for(contents, tensor)):
                         ctx.set(memory.data[row].as_value(), word)
             for _ in range(settling_cycles(self.program)):
                 await ctx.tick()

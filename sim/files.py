@@ -2,7 +2,8 @@
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -33,13 +34,37 @@ def write_whole(path: str | Path, write: Callable[[BinaryIO], object]) -> None:
     OutputFileError
         If the file cannot be written.
     """
+    with whole_file(path) as file:
+        write(file)
+
+
+@contextmanager
+def whole_file(
+    path: str | Path, *, whole_after: tuple[type[BaseException], ...] = ()
+) -> Iterator[BinaryIO]:
+    """A file that stands at ``path`` once it is written, and only then.
+
+    Parameters
+    ----------
+    whole_after : tuple of exception types
+        What may end the writing and leave the file as good as it can be: it is kept then too.
+
+    Raises
+    ------
+    OutputFileError
+        If the file cannot be written.
+    """
     check_writable(path)
     place = _place(path)
     try:
         handle, temporary = tempfile.mkstemp(dir=place.parent, prefix=".shardwright.")
         try:
+            ending = None
             with os.fdopen(handle, "wb") as file:
-                write(file)
+                try:
+                    yield file
+                except whole_after as error:
+                    ending = error
             umask = os.umask(0)
             os.umask(umask)
             os.chmod(temporary, 0o666 & ~umask)
@@ -49,6 +74,8 @@ def write_whole(path: str | Path, write: Callable[[BinaryIO], object]) -> None:
             raise
     except OSError as error:
         raise OutputFileError(path=str(path), why=error.strerror or str(error)) from error
+    if ending is not None:
+        raise ending
 
 
 def _place(path: str | Path) -> Path:

@@ -1,56 +1,25 @@
-"""Operands: from files, arrays and seeds to int8 matrices."""
-
-from pathlib import Path
-from tokenize import TokenError
+"""Operands: from arrays and seeds to int8 matrices, and to what a program's tensors hold."""
 
 import numpy as np
 
+from compiler.ir.dtype import INT8, INT64
 from compiler.ir.init import Const, External, Pattern, Values, Zero
 from compiler.ir.program import Program
-from compiler.ir.tensor import Tensor
+from compiler.ir.tensor import Tensor, ValueRange
+from compiler.workload import INT8_RANGE
 from sim.errors import (
     InnerDimensionError,
     OperandDtypeError,
-    OperandFileError,
+    OperandMaskError,
     OperandRangeError,
     OperandShapeError,
     OperandSourceError,
 )
-
-INT8 = np.iinfo(np.int8)
-NPY_PREFIX = np.lib.format.MAGIC_PREFIX
-ZIP_PREFIX = b"PK"
-NO_HEADER = (SyntaxError, TokenError)
-DAMAGED = (OSError, ValueError, EOFError, MemoryError, *NO_HEADER)
-"""What numpy raises for a file whose header or contents are damaged."""
-
-
-def read_matrix(path: str | Path) -> np.ndarray:
-    """Read one array from a ``.npy`` file.
-
-    Raises
-    ------
-    OperandFileError
-        If there is no such file, or it holds no single plain array.
-    """
-    try:
-        with open(path, "rb") as file:
-            prefix = file.read(len(NPY_PREFIX))
-            if prefix == NPY_PREFIX:
-                file.seek(0)
-                return np.load(file, allow_pickle=False)
-    except DAMAGED as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        if isinstance(error, NO_HEADER):
-            why = "its header is damaged"
-        raise OperandFileError(path=str(path), why=why) from error
-    archive = prefix.startswith(ZIP_PREFIX)
-    why = "it is an archive of arrays (.npz)" if archive else "it does not begin as .npy does"
-    raise OperandFileError(path=str(path), why=why)
+from sim.exact import exact
 
 
 def matrix(
-    array: np.ndarray, operand: str, low: int = INT8.min, high: int = INT8.max
+    array: np.ndarray, operand: str, low: int = INT8.low, high: int = INT8.high
 ) -> np.ndarray:
     """``array`` as a contiguous int8 matrix, whatever its integer type, order and byte order.
 
@@ -60,9 +29,15 @@ def matrix(
         If it does not hold integers.
     OperandShapeError
         If it does not have two axes.
+    OperandMaskError
+        If elements are masked out.
     OperandRangeError
         If an element lies outside of ``low`` to ``high``.
+    InexactValueError
+        If that range is wider than int8, and an element lies outside of int8.
     """
+    if np.ma.is_masked(array):
+        raise OperandMaskError(operand=operand, count=int(np.ma.count_masked(array)))
     array = np.asarray(array)
     if array.dtype.kind not in "iu":
         raise OperandDtypeError(operand=operand, dtype=str(array.dtype))
@@ -79,7 +54,7 @@ def matrix(
         raise OperandRangeError(
             operand=operand, value=int(array[row, col]), position=(row, col), low=low, high=high
         )
-    return np.ascontiguousarray(array, dtype=np.int8)
+    return np.ascontiguousarray(exact(array, INT8, f"operand {operand}"))
 
 
 def check_inner(a: np.ndarray, b: np.ndarray) -> None:
@@ -94,13 +69,20 @@ def check_inner(a: np.ndarray, b: np.ndarray) -> None:
         raise InnerDimensionError(a=a.shape, b=b.shape)
 
 
-def random_operands(m: int, n: int, k: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Two int8 matrices of ``m x k`` and ``k x n`` over the whole range, from a seed."""
+def random_operands(
+    m: int,
+    n: int,
+    k: int,
+    seed: int,
+    *,
+    a_range: ValueRange = INT8_RANGE,
+    b_range: ValueRange = INT8_RANGE,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Two int8 matrices of ``m x k`` and ``k x n`` over the whole of their ranges, from a seed."""
     rng = np.random.default_rng(seed)
-    low, high = INT8.min, INT8.max + 1
     return (
-        rng.integers(low, high, (m, k), dtype=np.int8),
-        rng.integers(low, high, (k, n), dtype=np.int8),
+        rng.integers(a_range.low, a_range.high + 1, (m, k), dtype=np.int8),
+        rng.integers(b_range.low, b_range.high + 1, (k, n), dtype=np.int8),
     )
 
 
@@ -117,11 +99,13 @@ def bind(program: Program, a: np.ndarray | None, b: np.ndarray | None) -> dict[s
     ------
     OperandError
         If an operand is missing, is given twice, or does not fit the program.
+    ExactError
+        If the program says that an operand holds more than int8, and it does.
     """
     claim = program.claim
     given = {claim.left: ("A", a, (claim.m, claim.k)), claim.right: ("B", b, (claim.k, claim.n))}
     contents = {}
-    for tensor in program.tensors:
+    for tensor in program.canonical.tensors:
         whole = tensor.slice_of.whole if tensor.slice_of else tensor.name
         if whole not in given:
             continue
@@ -151,6 +135,7 @@ def assembled(program: Program, contents: dict[str, np.ndarray], whole: str) -> 
         for tensor in program.tensors
         if tensor.name == whole or (tensor.slice_of and tensor.slice_of.whole == whole)
     ]
+    pieces.sort(key=lambda tensor: tensor.slice_of.index if tensor.slice_of else 0)
     axis = 0 if pieces[0].slice_of and pieces[0].slice_of.axis == "rows" else 1
     return np.concatenate([contents[tensor.name] for tensor in pieces], axis=axis)
 
@@ -172,15 +157,16 @@ def _own_values(tensor: Tensor) -> np.ndarray:
         case Zero():
             values = np.zeros((rows, cols), dtype=np.int64)
         case Const(value):
-            values = np.full((rows, cols), value, dtype=np.int64)
+            values = np.full((rows, cols), value, dtype=object)
         case Pattern(modulus, shift):
-            values = (np.arange(rows * cols) % modulus - shift).reshape(rows, cols)
+            within = np.arange(rows * cols) % min(modulus, rows * cols)
+            values = (within.astype(object) - shift).reshape(rows, cols)
         case Values(listed):
-            values = np.array(listed, dtype=np.int64).reshape(rows, cols)
+            values = np.array(listed, dtype=object).reshape(rows, cols)
         case _:
             raise OperandDtypeError(operand=tensor.name, dtype=type(tensor.init).__name__)
     low, high = tensor.value_range.low, tensor.value_range.high
     if tensor.slice_of:  # it lists the zeros that pad the contraction too
         low, high = min(low, 0), max(high, 0)
-    checked = matrix(values, tensor.name, low, high)
+    checked = matrix(exact(values, INT64, f"tensor {tensor.name!r}"), tensor.name, low, high)
     return np.pad(checked, [(0, tensor.pad[0]), (0, tensor.pad[1])])

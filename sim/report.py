@@ -3,14 +3,18 @@
 from collections.abc import Iterator
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from sim.result import ChipActivity, RunResult
 
 LEVELS = " ▁▂▃▄▅▆▇█"
+ASCII_LEVELS = " .:-=+*#@"
+"""The same for a stream that is not UTF."""
 SHOWN_DIFFERENCES = 5
+MOST_BELOW_ALL = 0.999
+"""What is shown of a share that would be rounded to all, and is not."""
 
 
 def record(result: RunResult, *, reduce: str | None = None) -> dict[str, Any]:
@@ -37,6 +41,7 @@ def record(result: RunResult, *, reduce: str | None = None) -> dict[str, Any]:
         "predicted_cycles": program.schedule.cycles,
         "ideal_cycles": result.ideal_cycles,
         "utilization": result.utilization,
+        "useful_multiplications": result.useful_multiplications,
         "exposed_reduction_cycles": result.exposed_reduction_cycles,
         "bound": program.schedule.bound,
         "exact": result.exact,
@@ -62,15 +67,17 @@ def record(result: RunResult, *, reduce: str | None = None) -> dict[str, Any]:
 def summary(result: RunResult) -> str:
     """A run in one line."""
     claim, chips = result.program.claim, result.program.chip_count
+    counting = "" if result.useful_multiplications == 1 else f", {_counting(result)}"
     return (
         f"{claim.m}x{claim.n}x{claim.k} on {chips} chip{'s' if chips > 1 else ''}: "
-        f"{result.cycles} cycles, utilisation {result.utilization:.1%}, {_verdict(result)}"
+        f"{result.cycles} cycles, utilisation {result.utilization:.1%}{counting}, "
+        f"{_verdict(result)}"
     )
 
 
 def pictures(result: RunResult) -> RenderableType:
     """A run as a table and a bar of activity for each chip."""
-    return Group(_table(result), *_bars(result))
+    return Group(_table(result), _Bars(result))
 
 
 def _table(result: RunResult) -> Table:
@@ -87,7 +94,7 @@ def _table(result: RunResult) -> Table:
         "tile, target": f"{program.tile}, {program.target.name}",
         "cycles": f"{result.cycles:,}",
         "ideal cycles": f"{result.ideal_cycles:,}",
-        "utilisation": f"{result.utilization:.1%}",
+        "utilisation": f"{result.utilization:.1%}, {_counting(result)}",
         "exposed reduction": f"{result.exposed_reduction_cycles:,} cycles",
         "equals numpy": _verdict(result),
     }
@@ -96,6 +103,14 @@ def _table(result: RunResult) -> Table:
         wrong = name == "equals numpy" and not result.exact
         table.add_row(name, Text(value, style="bold red" if wrong else ""))
     return table
+
+
+def _counting(result: RunResult) -> str:
+    """How many of the multiplications are not of the zeros that fill up tiles."""
+    share = result.useful_multiplications
+    if share == 1:
+        return "all multiplications count"
+    return f"{min(share, MOST_BELOW_ALL):.1%} of multiplications count"
 
 
 def _verdict(result: RunResult) -> str:
@@ -108,14 +123,23 @@ def _verdict(result: RunResult) -> str:
     return "NOT EXACT: " + "; ".join(differences)
 
 
-def _bars(result: RunResult) -> Iterator[Text]:
-    yield Text("tile unit activity, from start to done:", style="dim")
-    width = len(str(len(result.chips) - 1))
-    for chip in result.chips:
-        share = chip.active_cycles / result.cycles
-        yield Text(f"chip {chip.chip:{width}} ").append(_bar(chip), "green").append(f" {share:.0%}")
+class _Bars:
+    """A bar of activity for each chip, in blocks where a stream can show them."""
+
+    def __init__(self, result: RunResult):
+        self.result = result
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        levels = ASCII_LEVELS if options.ascii_only else LEVELS
+        yield Text("tile unit activity, from start to done:", style="dim")
+        chips = self.result.chips
+        width = len(str(len(chips) - 1))
+        for chip in chips:
+            share = chip.active_cycles / self.result.cycles
+            bar = _bar(chip, levels)
+            yield Text(f"chip {chip.chip:{width}} ").append(bar, "green").append(f" {share:.0%}")
 
 
-def _bar(chip: ChipActivity) -> str:
-    top = len(LEVELS) - 1
-    return "".join(LEVELS[min(top, round(share * top))] for share in chip.timeline)
+def _bar(chip: ChipActivity, levels: str) -> str:
+    top = len(levels) - 1
+    return "".join(levels[min(top, round(share * top))] for share in chip.timeline)

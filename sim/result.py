@@ -71,6 +71,16 @@ class RunResult:
         return self.ideal_cycles / self.cycles
 
     @property
+    def useful_multiplications(self) -> float:
+        """Multiplications that the product is made of, over those that the arrays make for it.
+
+        The others multiply the zeros that fill up tiles and slices.
+        """
+        program, claim = self.program, self.program.claim
+        made = self.ideal_cycles * program.tile**2 * program.chip_count
+        return claim.m * claim.n * claim.k / made
+
+    @property
     def exposed_reduction_cycles(self) -> int:
         """Cycles of the reduction that no product hides.
 

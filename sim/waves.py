@@ -8,6 +8,9 @@ from pathlib import Path
 
 from amaranth.sim import Simulator
 
+from sim.errors import SimulationHangError
+from sim.files import whole_file
+
 VARIABLE = re.compile(r"^(\$var \S+ \d+ \S+ \\?)\$", re.MULTILINE)
 
 
@@ -24,9 +27,17 @@ class _PlainNames(io.TextIOWrapper):
 
 @contextmanager
 def written_waves(simulator: Simulator, path: str | Path) -> Iterator[None]:
-    """Write the waves of every signal of a run to a VCD file."""
+    """Write the waves of every signal of a run to a VCD file.
+
+    The file is there once the run has ended, or hangs; it is not if something else breaks it off.
+
+    Raises
+    ------
+    OutputFileError
+        If the file cannot be written.
+    """
     with (
-        open(path, "wb") as file,
+        whole_file(path, whole_after=(SimulationHangError,)) as file,
         _PlainNames(file, encoding="utf-8") as text,
         simulator.write_vcd(text),
     ):

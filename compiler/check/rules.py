@@ -11,6 +11,8 @@ from compiler.validate import check_meaning, check_structure
 from compiler.validate.capacity import check_capacity, check_chips, owners
 from compiler.validate.locality import check_handoffs, check_landing, check_links
 from compiler.validate.machine import check_machine
+from compiler.validate.target import check_target
+from compiler.validate.types import check_types
 
 
 def well_formed(program: Program) -> Obligation:
@@ -102,7 +104,7 @@ def handoffs(program: Program) -> Obligation:
 
 
 def capacity(program: Program) -> Obligation:
-    """Memory, engines and link ports of every chip."""
+    """Element types, links, and memory, engines and link ports of every chip."""
     used = Counter[int]()
     for (_, chip), size in owners(program).items():
         used[chip] += size
@@ -112,6 +114,8 @@ def capacity(program: Program) -> Obligation:
     most_ports = max(ports.values(), default=0)
 
     def check() -> None:
+        check_types(program)
+        check_target(program, program.target)
         check_capacity(program, program.target)
         check_machine(program)
         if not program.memory:
@@ -136,8 +140,9 @@ def capacity(program: Program) -> Obligation:
 
     return _ruled(
         "capacity",
-        "Every chip's tensors and buffers fit its memory; engines and link ports suffice; every "
-        "chip can be built.",
+        "Every chip can be built: tensors and buffers fit its memory, engines and link ports "
+        "suffice, links are of a kind that the target has, and the machine computes with every "
+        "element's type.",
         check,
         (
             ("most bytes of a chip", max(used.values(), default=0)),

@@ -4,7 +4,7 @@ from compiler.errors import AccumulatorOverflowError, WorkloadError
 from compiler.ir.body import image, widest_image
 from compiler.ir.buffer import Buffer, BufferKind, Page
 from compiler.ir.distribution import Replicated
-from compiler.ir.dtype import INT8, DType, integer
+from compiler.ir.dtype import INT8, SUM_BITS, DType, integer
 from compiler.ir.edge import Edge
 from compiler.ir.init import Init
 from compiler.ir.program import Claim, Numerics, Program
@@ -103,7 +103,12 @@ def _total_range(spec: MatmulSpec, total: DType) -> ValueRange:
     if low < total.low or high > total.high:
         bounds = [limit // step for limit, step in ((total.low, least), (total.high, most)) if step]
         raise AccumulatorOverflowError(
-            k=spec.k, low=low, high=high, dtype=total.name, k_max=min(bounds)
+            k=spec.k,
+            low=low,
+            high=high,
+            dtype=total.name,
+            k_max=min(bounds),
+            most_bits=SUM_BITS[-1],
         )
     if spec.map is not None:
         least, most = widest_image(spec.map, low, high)

@@ -34,8 +34,8 @@ def tree(chips: int) -> Reduction:
 
 
 def _from_parents(parent: tuple[int | None, ...]) -> Reduction:
-    chips = range(len(parent))
-    return Reduction(
-        parent=parent,
-        children=tuple(tuple(c for c in chips if parent[c] == chip) for chip in chips),
-    )
+    children: list[list[int]] = [[] for _ in parent]
+    for chip, above in enumerate(parent):
+        if above is not None:
+            children[above].append(chip)
+    return Reduction(parent=parent, children=tuple(map(tuple, children)))

@@ -5,6 +5,7 @@ from collections import Counter
 from compiler.errors import ValidationError
 from compiler.ir.program import Program
 from compiler.ir.stage import Engine, EngineKind, Load, Recv, Site, StageRole, Store
+from compiler.ir.tensor import TensorRole
 from compiler.targets import Target
 
 
@@ -92,13 +93,20 @@ def _memory(program: Program, target: Target) -> None:
     used = Counter[int]()
     for (_, chip), size in owners(program).items():
         used[chip] += size
+    inputs = {t.name for t in program.tensors if t.role is TensorRole.INPUT}
     for chip, needed in sorted(used.items()):
         if needed > target.memory_bytes:
+            shared = sum(
+                size
+                for (name, where), size in owners(program).items()
+                if where == chip and name in inputs
+            )
+            fewer = "more chips or " if needed - shared < target.memory_bytes else ""
             raise ValidationError(
                 "MemoryExceeded",
                 f"chip {chip}",
                 f"chip {chip} needs {needed} bytes for tensors and buffers, but has "
-                f"{target.memory_bytes}; use more chips or a target with more memory",
+                f"{target.memory_bytes}; use {fewer}a target with more memory",
             )
 
 

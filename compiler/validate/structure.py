@@ -10,6 +10,7 @@ from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
 from compiler.validate.bounds import check_bounds
 from compiler.validate.names import check_names
 from compiler.validate.quantities import check_quantities
+from compiler.validate.types import check_type_names
 
 
 def check_structure(program: Program) -> None:
@@ -28,6 +29,7 @@ def check_structure(program: Program) -> None:
             _fold_operands(stage)
     _buffer_pairing(program)
     check_quantities(program)
+    check_type_names(program)
 
 
 def _unique_names(program: Program) -> None:
@@ -137,6 +139,8 @@ def _buffer_pairing(program: Program) -> None:
                 name,
                 f"buffer {name!r} has {producers[name]} producing stages; it must have one",
             )
+    for buffer in program.buffers:
+        name = buffer.name
         if edges[name] != 1:
             raise ValidationError(
                 "BufferConsumerCount",

@@ -61,6 +61,10 @@ def main() -> None:
         sys.exit(f"error: the product differs from NumPy's with this number of chips: {wrong}")
 
     chips = CHIPS[-1]
+    print(
+        f"Of the multiplications, {runs[chips].useful_multiplications:.1%} count: {n} columns are "
+        f"filled up with zeros to whole tiles of {target.tile}."
+    )
     slice_width = k // chips
     partial = wide_activations[:, :slice_width] @ wide_weights[:slice_width]
     print(

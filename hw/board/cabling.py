@@ -76,7 +76,7 @@ def joints_of_program(program: Program) -> tuple[Joint, ...]:
     """The cables that the links of a routed program need."""
     return tuple(
         Joint(link.source_chip, link.destination_chip, link=link.name)
-        for link in program.links or ()
+        for link in program.canonical.links or ()
     )
 
 
@@ -123,14 +123,18 @@ def _out_of_ports(
     is_star = {(joint.source, joint.destination) for joint in joints} == {
         (other, 0) for other in range(1, len(boards))
     }
-    needed = max(len(children) for children in tree(len(boards)).children)
+    wants = tree(len(boards))
+    tree_fits = all(
+        len(children) <= len(board.ports("in")) and (parent is None or bool(board.ports("out")))
+        for board, children, parent in zip(boards, wants.children, wants.parent, strict=True)
+    )
     return OutOfLinkPortsError(
         chip=chip,
         board=boards[chip].name,
         direction=direction,
         need=ends.count((chip, direction)),
         ports=ports,
-        way_out=f"a tree needs {needed} (--reduce tree)"
-        if is_star and needed <= ports
+        way_out=f"a tree needs {len(wants.children[0])} (--reduce tree)"
+        if is_star and tree_fits
         else "take fewer chips, or boards with more links",
     )

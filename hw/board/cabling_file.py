@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 from typing import Any, cast
 
-from compiler.toml_file import check_fields, read
+from compiler.toml_file import check_fields, is_file_name, read
 from hw.board.board import Board
 from hw.board.cabling import Cabling, Joint, cable
-from hw.board.description import FILE_SUFFIX, load_board
+from hw.board.description import load_board
 from hw.board.errors import CablingFileError
 
 KIND = "cabling file"
@@ -34,7 +34,7 @@ def load_cabling(path: str | Path) -> Cabling:
     boards: list[Board] = []
     for name in _listed(entries, "boards", str, "board names", place):
         beside = Path(path).parent / name
-        boards.append(load_board(beside if name.endswith(FILE_SUFFIX) else name))
+        boards.append(load_board(beside if is_file_name(name) else name))
     wires = _listed(entries, "wires", dict, "[[wires]] tables", place)
     return cable(boards, tuple(_joint(wire, place) for wire in wires))
 

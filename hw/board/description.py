@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
-from compiler.toml_file import check_fields, parse, read
+from compiler.toml_file import SUFFIX, check_fields, is_file_name, parse, read
 from hw.board.board import Board, BoardClock, FreePins, LinkPort, PinTiming, UartPins
 from hw.board.checks import check_pins, check_platform, check_values, strings
 from hw.board.connectors import connector_pins, platform_class, resource_pins
@@ -25,9 +25,6 @@ __all__ = [
 ]
 
 KIND = "board file"
-FILE_SUFFIX = ".toml"
-"""What ends in it names a file, anything else a board of this project."""
-
 OPTIONAL = ("reset", "free", "notes")
 """Fields of a board that a file may leave out."""
 
@@ -38,7 +35,7 @@ RESOLVED = ("pins", "reset_pin", "pin", "rx", "tx")
 def board_names() -> tuple[str, ...]:
     """Names of the boards of this project, sorted."""
     found = (entry.name for entry in files("constraints").iterdir())
-    return tuple(sorted(n.removesuffix(FILE_SUFFIX) for n in found if n.endswith(FILE_SUFFIX)))
+    return tuple(sorted(n.removesuffix(SUFFIX) for n in found if n.endswith(SUFFIX)))
 
 
 def load_board(name_or_path: str | Path) -> Board:
@@ -54,11 +51,11 @@ def load_board(name_or_path: str | Path) -> Board:
         If a value is out of its range, or at odds with another or with the platform.
     """
     source = str(name_or_path)
-    if source.endswith(FILE_SUFFIX):
+    if is_file_name(source):
         return _build(read(source, kind=KIND, error=BoardFileError), source=source)
     if source not in board_names():
         raise UnknownBoardError(name=source, known=board_names())
-    file = f"{source}{FILE_SUFFIX}"
+    file = f"{source}{SUFFIX}"
     text = files("constraints").joinpath(file).read_text(encoding="utf-8")
     return _build(parse(text, source=file, kind=KIND, error=BoardFileError), source=file)
 

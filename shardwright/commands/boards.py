@@ -9,6 +9,7 @@ import click
 from hw.board.cabling import SHAPES, Cabling, cable, joints_of_shape
 from hw.board.cabling_file import load_cabling
 from hw.board.description import board_names, load_board
+from shardwright.printing import say
 from sim.board_report import (
     board_lines,
     board_record,
@@ -20,10 +21,15 @@ from sim.board_report import (
 )
 from sim.table import aligned
 
+CHIP_LIMIT = 1024
+"""More boards than one sets up by hand."""
+
 
 @click.command()
 @click.argument("board", required=False)
-@click.option("--chips", type=click.IntRange(min=1), help="Print the cables of so many boards.")
+@click.option(
+    "--chips", type=click.IntRange(1, CHIP_LIMIT), help="Print the cables of so many boards."
+)
 @click.option(
     "--reduce",
     "shape",
@@ -72,4 +78,4 @@ def _print_cabling(cabling: Cabling, as_json: bool) -> None:
 
 def _print(record: Any, lines: Iterable[str], as_json: bool) -> None:
     for line in (json.dumps(record, indent=2),) if as_json else lines:
-        click.echo(line)
+        say(line)

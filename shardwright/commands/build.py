@@ -11,19 +11,25 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from compiler.ir.program import Program
 from hw.board.build_errors import FpgaToolFailedError
+from hw.board.cabling import cable, joints_of_shape
 from hw.board.description import Board, board_names, load_board
+from hw.board.router import AUTO, ROUTERS
 from hw.board.target import board_target
-from hw.board.toolchain import STAGES
+from hw.board.toolchain import LIMIT_SECONDS, STAGES
+from shardwright.paths import check_outputs
+from shardwright.printing import complain, draw, say
 from shardwright.problem import load_or_state_problem, product_options, program_option
 from sim.bitstream import builder
 from sim.bitstream.builder import Wishes, build_program
 from sim.bitstream.chip_build import ChipBuild
 from sim.bitstream.errors import TimingMissedError
 from sim.bitstream.report import pictures, record, summary
-from sim.cosim.package import check_folder
 
 ALL = "all"
 TAIL_LINES = 15
+MOST_SECONDS = 7 * 24 * 3600
+SEED_LIMIT = 1000
+"""Place and route takes minutes each time."""
 
 
 @click.command()
@@ -44,9 +50,22 @@ TAIL_LINES = 15
 )
 @click.option(
     "--seeds",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, SEED_LIMIT),
     default=1,
     help="Place and route so many times and take the fastest.  [default: 1]",
+)
+@click.option(
+    "--router",
+    type=click.Choice((AUTO, *ROUTERS)),
+    default=AUTO,
+    help="Router of nextpnr; auto takes the next where one does not end.  [default: auto]",
+)
+@click.option(
+    "--limit",
+    metavar="SECONDS",
+    type=click.IntRange(min=1, max=MOST_SECONDS),
+    default=round(LIMIT_SECONDS),
+    help=f"Time that each run of a tool may take.  [default: {LIMIT_SECONDS:.0f}]",
 )
 @click.option(
     "--until",
@@ -61,6 +80,8 @@ def build(
     chip: str,
     output: str,
     seeds: int,
+    router: str,
+    limit: int,
     until: str,
     allow_slow: bool,
     as_json: bool,
@@ -72,18 +93,23 @@ def build(
     alone counts: operands are loaded by the host. DIR gets a folder for each chip with its
     bitstream, its pin file, its logs and its report.
     """
-    check_folder(output)
+    check_outputs(files={}, folders={"-o": output}, board_name=board_name, **options)
     board = load_board(board_name)
+    if options["program_file"] is None:  # before the compiler, which knows no directions of ports
+        chips = options["chips"]
+        cable((board,) * chips, joints_of_shape(options["reduce"], chips))
     problem = load_or_state_problem(target=board_target(board), **options)
-    chips = _chips(chip, problem.program)
-    wishes = Wishes(until=until, seeds=seeds, allow_slow=allow_slow)
+    built = _chips(chip, problem.program)
+    wishes = Wishes(
+        until=until, seeds=seeds, router=router, limit_seconds=limit, allow_slow=allow_slow
+    )
     try:
         with _progress(shown=not as_json and sys.stderr.isatty()) as told:
             builds = build_program(
-                output, problem.program, board, chips=chips, wishes=wishes, progress=told
+                output, problem.program, board, chips=built, wishes=wishes, progress=told
             )
     except FpgaToolFailedError as error:
-        click.echo("\n".join(error.log.splitlines()[-TAIL_LINES:]), err=True)
+        complain("\n".join(error.log.splitlines()[-TAIL_LINES:]))
         raise
     _show(builds, output, as_json)
     _judge(builds, board, output, wishes)
@@ -102,8 +128,9 @@ def _chips(chip: str, program: Program) -> tuple[int, ...]:
 @contextmanager
 def _progress(*, shown: bool) -> Iterator[builder.Progress]:
     """Tell at a terminal what is under way, and for how long."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     console = Console(stderr=True)
+    spinner = SpinnerColumn("line" if console.options.ascii_only else "dots")
+    columns = (spinner, TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not shown) as progress:
         task = progress.add_task("", total=None)
         yield lambda text: progress.update(task, description=text)
@@ -112,13 +139,13 @@ def _progress(*, shown: bool) -> Iterator[builder.Progress]:
 def _show(builds: tuple[ChipBuild, ...], output: str, as_json: bool) -> None:
     if as_json:
         chips = [record(build) for build in builds]
-        click.echo(json.dumps({"folder": output, "chips": chips}, indent=2))
+        say(json.dumps({"folder": output, "chips": chips}, indent=2))
     elif sys.stdout.isatty():
         for each in builds:
-            Console().print(pictures(each))
+            draw(pictures(each))
     else:
         for each in builds:
-            click.echo(summary(each))
+            say(summary(each))
 
 
 def _judge(builds: tuple[ChipBuild, ...], board: Board, output: str, wishes: Wishes) -> None:

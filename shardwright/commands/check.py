@@ -10,6 +10,7 @@ from compiler.check import check as recomputed
 from compiler.check.trusted_target import trusted_target
 from compiler.ir.certificate import Certificate
 from compiler.ir.names import is_name, quoted
+from shardwright.printing import say
 from shardwright.programs import read_program
 from sim.certificate_report import certificate_lines, certificate_record
 
@@ -36,13 +37,13 @@ def check(program_file: str, reference: str | None, as_json: bool) -> None:
         certificate = Certificate((*certificate.obligations, trusted_target(program, trusted)))
     if as_json:
         record = certificate_record(program, certificate, carried_certificate_agrees=agrees)
-        click.echo(json.dumps(record, indent=2))
+        say(json.dumps(record, indent=2))
     else:
         name = program.name if is_name(program.name) else quoted(program.name)
-        click.echo(f"program {name}, target {program.target.name}")
+        say(f"program {name}, target {program.target.name}")
         for line in certificate_lines(certificate):
-            click.echo(line)
+            say(line)
         if not agrees:
-            click.echo("the certificate that the file carries says something else")
+            say("the certificate that the file carries says something else")
     if not (certificate.holds and agrees):
         sys.exit(1)

@@ -2,10 +2,11 @@
 
 import click
 
+from shardwright.paths import check_outputs
+from shardwright.printing import say
 from shardwright.problem import problem_options, state_problem
 from shardwright.programs import write_program
 from sim.certificate_report import certificate_lines
-from sim.files import check_writable
 
 
 @click.command("compile")
@@ -23,9 +24,9 @@ def compile_command(output: str, **options) -> None:
 
     Takes what `run` takes. Operand files give the shape; their values stay outside of the program.
     """
-    check_writable(output)
+    check_outputs(files={"-o": output}, **options)
     program = state_problem(**options).program
     write_program(output, program)
     assert program.certificate is not None
     for line in certificate_lines(program.certificate):
-        click.echo(line)
+        say(line)

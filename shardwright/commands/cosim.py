@@ -3,12 +3,12 @@
 import click
 
 from shardwright.outcome import show_outcome
+from shardwright.paths import check_outputs
+from shardwright.printing import complain
 from shardwright.problem import load_or_state_problem, problem_options, program_option
 from sim.cosim.cosimulate import cosimulate
-from sim.cosim.package import check_folder
 from sim.cosim.runner import SIMULATORS, check_tools
 from sim.errors import BenchBuildError, BenchFailedError
-from sim.files import check_writable
 
 
 @click.command()
@@ -24,7 +24,7 @@ from sim.files import check_writable
     "--all",
     "every_test",
     is_flag=True,
-    help="Also run again without a reset, and reset in the middle of a run.",
+    help="Also run again without a reset, and start and reset in the middle of a run.",
 )
 @click.option(
     "--keep", metavar="DIR", type=click.Path(), help="Make DIR and leave all files there."
@@ -47,10 +47,7 @@ def cosim(
     back. Without files, makes seeded random operands of --m, --n and --k.
     """
     check_tools(simulator)
-    if output is not None:
-        check_writable(output)
-    if keep is not None:
-        check_folder(keep)
+    check_outputs(files={"-o": output}, folders={"--keep": keep}, **options)
     problem = load_or_state_problem(**options)
     try:
         result = cosimulate(
@@ -63,6 +60,6 @@ def cosim(
         )
     except (BenchBuildError, BenchFailedError) as error:
         if error.log_tail:
-            click.echo(error.log_tail, err=True)
+            complain(error.log_tail)
         raise
     show_outcome(result, output=output, as_json=as_json, reduce=options["reduce"])

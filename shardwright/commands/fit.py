@@ -11,6 +11,7 @@ from compiler.errors import ChipCountError
 from compiler.fit import CERTIFY_UP_TO, fit_model
 from compiler.model import ELEMENT_BYTES, Model, load_model, parse_layer
 from compiler.targets import planning
+from shardwright.printing import say
 from sim.fit_report import fit_heading, fit_notes, fit_record, fit_rows
 from sim.table import aligned
 
@@ -67,7 +68,7 @@ def fit(
     model = _model(model_file, layers, batch, dtype)
     fits = list(fit_model(model, machine, counts, pad_k=pad_k, certify_up_to=certify_up_to))
     if as_json:
-        click.echo(json.dumps(fit_record(model, machine, fits), indent=2))
+        say(json.dumps(fit_record(model, machine, fits), indent=2))
         return
     rows, notes = fit_rows(fits), tuple(fit_notes(fits))
     _print(fit_heading(model, machine))
@@ -77,7 +78,7 @@ def fit(
 
 def _print(lines: Iterable[str]) -> None:
     for line in lines:
-        click.echo(line)
+        say(line)
 
 
 def _counts(text: str) -> tuple[int, ...]:

@@ -7,13 +7,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from shardwright.outcome import show_outcome
+from shardwright.paths import check_outputs
 from shardwright.problem import (
     Problem,
     load_or_state_problem,
     problem_options,
     program_option,
 )
-from sim.files import check_writable
 from sim.result import RunResult
 from sim.simulate import ENGINES, simulate
 
@@ -37,9 +37,7 @@ def run(engine: str, waves: str | None, output: str | None, as_json: bool, **opt
 
     Without files, makes seeded random operands of --m, --n and --k.
     """
-    for path in (waves, output):
-        if path is not None:
-            check_writable(path)
+    check_outputs(files={"--waves": waves, "-o": output}, **options)
     problem = load_or_state_problem(**options)
     result = _simulate(problem, engine, waves, shown=not as_json and sys.stderr.isatty())
     show_outcome(result, output=output, as_json=as_json, reduce=options["reduce"])

@@ -4,6 +4,7 @@ import click
 
 from compiler.check.rules import check_shown
 from compiler.text import to_text
+from shardwright.printing import say
 from shardwright.problem import load_or_state_problem, problem_options, program_option
 
 
@@ -17,4 +18,4 @@ def show(**options) -> None:
     """
     program = load_or_state_problem(**options).program
     check_shown(program)
-    click.echo(to_text(program), nl=False)
+    say(to_text(program), newline=False)

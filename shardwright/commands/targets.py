@@ -7,6 +7,7 @@ import click
 
 from compiler import targets as catalogue
 from compiler.targets import planning
+from shardwright.printing import say
 from sim.table import aligned
 from sim.target_report import planning_rows, target_lines, target_record, target_rows
 
@@ -22,7 +23,7 @@ def targets(target: str | None, as_json: bool) -> None:
     if target is not None:
         found = catalogue.find_any(target)
         if as_json:
-            click.echo(json.dumps(target_record(found), indent=2))
+            say(json.dumps(target_record(found), indent=2))
         else:
             _print(target_lines(found))
         return
@@ -30,11 +31,11 @@ def targets(target: str | None, as_json: bool) -> None:
     published = [planning.get(name) for name in planning.names()]
     if as_json:
         records = [target_record(each) for each in (*machines, *published)]
-        click.echo(json.dumps(records, indent=2))
+        say(json.dumps(records, indent=2))
         return
     _print((*aligned(target_rows(machines)), "", *aligned(planning_rows(published))))
 
 
 def _print(lines: Iterable[str]) -> None:
     for line in lines:
-        click.echo(line)
+        say(line)

@@ -2,8 +2,10 @@
 
 import click
 
+from shardwright.paths import check_outputs
+from shardwright.printing import say
 from shardwright.problem import load_or_state_problem, problem_options, program_option
-from sim.cosim.package import check_folder, write_package
+from sim.cosim.package import write_package
 
 
 @click.command()
@@ -15,7 +17,7 @@ from sim.cosim.package import check_folder, write_package
 @click.option("--chip", type=click.IntRange(min=0), help="Write this chip alone, for a board.")
 def verilog(output: str, chip: int | None, **options) -> None:
     """Write modules, system, manifest, operands, program and a bench that runs as is."""
-    check_folder(output)
+    check_outputs(files={}, folders={"-o": output}, **options)
     problem = load_or_state_problem(**options)
     chips = problem.program.chip_count
     if chip is not None and chip >= chips:
@@ -26,7 +28,7 @@ def verilog(output: str, chip: int | None, **options) -> None:
         written.append(design.top)
     size = sum(len(module.text.encode()) for module in written)
     described = _counted(chips if chip is None else 1, "chip")
-    click.echo(f"{_counted(len(written), 'module')} for {described}, {size} bytes")
+    say(f"{_counted(len(written), 'module')} for {described}, {size} bytes")
 
 
 def _counted(number: int, thing: str) -> str:

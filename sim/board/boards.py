@@ -60,7 +60,8 @@ class Boards(wiring.Component):
     """
 
     def __init__(self, program: Program, *, divisor: int):
-        self.program, self.divisor = program, divisor
+        self.program = program = program.canonical
+        self.divisor = divisor
         chips = range(program.chip_count)
         self.domains = tuple(f"board_{chip}" for chip in chips)
         self.tops = tuple(

@@ -13,6 +13,7 @@ from hw.distinct import anatomy, distinct_chips
 from sim.compiled.cache import ModelCache, key_of
 from sim.compiled.model import model_rtlil, model_source
 from sim.compiled.ports import ChipPorts, chip_ports
+from sim.compiled.tool_runs import ToolRuns
 from sim.compiled.toolchain import compile_library, runtime, tool_versions
 
 HERE = Path(__file__).parent
@@ -28,8 +29,8 @@ def build(program: Program, models: ModelCache) -> tuple[Path, dict[int, Path]]:
 
     Raises
     ------
-    MissingToolError
-        If there is no compiler.
+    MissingToolError, BrokenToolError
+        If there is no compiler, or a tool does not work.
     ModelBuildError
         If a tool refuses a model.
     ModelCacheError
@@ -39,29 +40,38 @@ def build(program: Program, models: ModelCache) -> tuple[Path, dict[int, Path]]:
     first_of = distinct_chips(program)
     keys = {first: key_of([*common, _shape(program, first)]) for first in {*first_of.values()}}
     driver = key_of([*common, DRIVER])
+    tools = ToolRuns()
     # Amaranth converts one chip after the other; the tools run beside that, on all cores.
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        jobs = []
-        if not models.has(driver):
-            jobs.append(pool.submit(_compile, models, driver, _text("driver.cc"), "the driver"))
-        for first, key in keys.items():
-            if not models.has(key):
-                rtlil, ports = model_rtlil(program, first), chip_ports(program, first)
-                jobs.append(pool.submit(_build_model, models, key, rtlil, ports))
-        for job in jobs:
-            job.result()
+        try:
+            jobs = []
+            if not models.has(driver):
+                source = _text("driver.cc")
+                jobs.append(pool.submit(_compile, models, driver, source, "the driver", tools))
+            for first, key in keys.items():
+                if not models.has(key):
+                    rtlil, ports = model_rtlil(program, first), chip_ports(program, first)
+                    jobs.append(pool.submit(_build_model, models, key, rtlil, ports, tools))
+            for job in jobs:
+                job.result()
+        except BaseException:  # an interrupt too: what nobody waits for must not go on
+            pool.shutdown(wait=False, cancel_futures=True)
+            tools.stop()
+            raise
     return models.path(driver), {chip: models.path(keys[first]) for chip, first in first_of.items()}
 
 
-def _build_model(models: ModelCache, key: str, rtlil: str, ports: ChipPorts) -> None:
-    _compile(models, key, model_source(rtlil, ports), f"chip {ports.chip}")
+def _build_model(
+    models: ModelCache, key: str, rtlil: str, ports: ChipPorts, tools: ToolRuns
+) -> None:
+    _compile(models, key, model_source(rtlil, ports, tools), f"chip {ports.chip}", tools)
 
 
-def _compile(models: ModelCache, key: str, source: str, name: str) -> None:
+def _compile(models: ModelCache, key: str, source: str, name: str, tools: ToolRuns) -> None:
     def compile_in(library: Path) -> None:
         file = library.with_suffix(".cc")
         file.write_text(source, encoding="utf-8")
-        compile_library(file, library, name)
+        compile_library(file, library, name, tools)
 
     models.add(key, compile_in)
 

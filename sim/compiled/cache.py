@@ -13,10 +13,22 @@ SEAL_BYTES = hashlib.sha256().digest_size
 
 
 def cache_folder() -> Path:
-    """``shardwright/models`` in the user's cache, by the XDG base directory specification."""
+    """``shardwright/models`` in the user's cache, by the XDG base directory specification.
+
+    Raises
+    ------
+    ModelCacheError
+        If the user has no cache.
+    """
     base = os.environ.get("XDG_CACHE_HOME", "")
-    root = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
-    return root / "shardwright" / "models"
+    if os.path.isabs(base):
+        return Path(base) / "shardwright" / "models"
+    try:
+        home = Path.home()
+    except RuntimeError as error:
+        why = "HOME is not set, and the system knows no home folder of this user"
+        raise ModelCacheError(path="~/.cache/shardwright/models", why=why) from error
+    return home / ".cache" / "shardwright" / "models"
 
 
 def key_of(parts: Iterable[str | bytes]) -> str:
@@ -39,6 +51,11 @@ class ModelCache:
     ----------
     folder : Path, optional
         Where the libraries are; in the user's cache by default.
+
+    Raises
+    ------
+    ModelCacheError
+        If the folder is left out and the user has no cache.
     """
 
     def __init__(self, folder: Path | None = None):

@@ -1,6 +1,7 @@
 """Every error that only the compiled engine raises on purpose."""
 
 from compiler.errors import ShardwrightError
+from sim.complaint import complaint
 
 
 class EngineError(ShardwrightError):
@@ -34,13 +35,25 @@ class MissingToolError(EngineError):
         )
 
 
+class BrokenToolError(EngineError):
+    """A program that the engine needs is there, and does not do what it should."""
+
+    def __init__(self, *, tool: str, path: str, why: str):
+        self.tool, self.path, self.why = tool, path, why
+        super().__init__(
+            f"the compiled engine needs {tool}, and {path} does not work: {why}; install it anew, "
+            f"or use the amaranth engine"
+        )
+
+
 class ModelBuildError(EngineError):
     """A tool refused the model of a chip. ``report`` is all that it said."""
 
     def __init__(self, *, model: str, tool: str, report: str):
         self.model, self.tool, self.report = model, tool, report
+        why = complaint(report) or "it does not say why"
         super().__init__(
-            f"{tool} cannot build the model of {model}: {_told(report)}; use the amaranth engine"
+            f"{tool} cannot build the model of {model}: {why}; use the amaranth engine"
         )
 
 
@@ -55,8 +68,21 @@ class ModelCacheError(EngineError):
         )
 
 
-def _told(report: str) -> str:
-    """The line of a report that says what is wrong."""
-    lines = [line.strip().rstrip(".") for line in report.splitlines() if line.strip()]
-    wrong = [line for line in lines if "error" in line.lower()]
-    return (wrong or lines or ["it does not say why"])[0]
+class ModelLoadError(EngineError):
+    """A built model cannot be loaded from where it is kept."""
+
+    def __init__(self, *, path: str, why: str):
+        self.path, self.why = path, why
+        super().__init__(
+            f"built model {path!r} cannot be loaded: {why}; set XDG_CACHE_HOME to a place from "
+            f"which programs can be run, or use the amaranth engine"
+        )
+
+
+class ModelMemoryError(EngineError):
+    """There is no memory for one more chip."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "there is no memory for the model of one more chip; use fewer chips or smaller operands"
+        )

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from sim.compiled.errors import ModelLoadError, ModelMemoryError
+
 NEVER = 2**64 - 1
 """Cycle in which a chip was done that never was."""
 
@@ -67,30 +69,53 @@ class SystemState(Structure):
         ("look_ahead_cycles", c_uint64),
         ("thread_count", c_uint64),
         ("cycle", c_uint64),
+        ("started", c_uint64),
     ]
 
 
+def _load(path: Path) -> ctypes.CDLL:
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:
+        raise ModelLoadError(path=str(path), why=str(error)) from error
+
+
 class DriverLibrary:
-    """The library that steps the chips of a system together."""
+    """The library that steps the chips of a system together.
+
+    Raises
+    ------
+    ModelLoadError
+        If it cannot be loaded.
+    """
 
     def __init__(self, path: Path):
-        self._run = ctypes.CDLL(str(path)).system_run
+        self._run = _load(path).system_run
         self._run.argtypes = [POINTER(SystemState), c_uint64, c_uint32]
         self._run.restype = None
 
     def run(
         self, system: SystemState, cycles: int, *, start: bool = False, threads: int = 1
     ) -> None:
-        """Step by ``cycles`` cycles; if all chips are done, only to the end of that round."""
+        """Step by ``cycles`` cycles; if all chips are done, only to the end of that round.
+
+        ``start`` begins the run of a system, which has one: later starts are ignored.
+        """
         system.thread_count = threads
         self._run(ctypes.byref(system), cycles, start)
 
 
 class ModelLibrary:
-    """The library of one distinct chip, from which any number of models are made."""
+    """The library of one distinct chip, from which any number of models are made.
+
+    Raises
+    ------
+    ModelLoadError
+        If it cannot be loaded.
+    """
 
     def __init__(self, path: Path):
-        library = ctypes.CDLL(str(path))
+        library = _load(path)
         self._new, self._delete = library.model_new, library.model_delete
         self._memory, self._counter = library.model_memory, library.model_counter
         self._new.restype = c_void_p
@@ -100,10 +125,16 @@ class ModelLibrary:
         self.run = ctypes.cast(library.model_run, c_void_p)
 
     def new(self) -> "Model":
-        """A chip just after reset, with memories of zeros."""
+        """A chip just after reset, with memories of zeros.
+
+        Raises
+        ------
+        ModelMemoryError
+            If there is no memory for it.
+        """
         handle = self._new()
         if not handle:
-            raise MemoryError("no memory for the model of a chip")
+            raise ModelMemoryError
         return Model(self, handle)
 
     def delete(self, model: "Model") -> None:

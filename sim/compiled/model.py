@@ -13,6 +13,7 @@ from hw.chip import Chip
 from hw.verilog.convert import to_rtlil
 from sim.compiled.glue import glue
 from sim.compiled.ports import ChipPorts, chip_ports
+from sim.compiled.tool_runs import ToolRuns
 from sim.compiled.toolchain import cxxrtl
 
 HERE = Path(__file__).parent
@@ -75,13 +76,15 @@ def model_rtlil(program: Program, chip: int) -> str:
     return MEMORY_READ.sub("  attribute \\\\keep 1\n", rtlil)
 
 
-def model_source(rtlil: str, ports: ChipPorts) -> str:
+def model_source(rtlil: str, ports: ChipPorts, tools: ToolRuns) -> str:
     """C++ of the model of a chip: what CXXRTL makes of it, and its C interface.
 
     Raises
     ------
     ModelBuildError
         If Yosys refuses the chip, or has to evaluate it more than once a cycle.
+    BrokenToolError
+        If Yosys does not work.
     """
     interface = (HERE / "model.cc").read_text(encoding="utf-8")
-    return "\n".join([cxxrtl(rtlil, f"chip {ports.chip}"), interface, glue(ports)])
+    return "\n".join([cxxrtl(rtlil, f"chip {ports.chip}", tools), interface, glue(ports)])

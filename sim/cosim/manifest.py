@@ -19,7 +19,8 @@ VERSION = 1
 MEANINGS = {
     "clk": "clock; all ports are sampled at its rising edge",
     "rst": "synchronous reset, active high",
-    "start": "asserted for one cycle to begin a run",
+    "start": "asserted for one cycle to begin a run; ignored during a run",
+    "starts": "asserted for one cycle when a run begins",
     "done": "whether the run has ended",
     "coordinate": "coordinate of the chip, which the host can read",
 }

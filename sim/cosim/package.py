@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import tempfile
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from hw.verilog.design import Design, design
 from hw.verilog.lint import waivers_file
 from sim import reference
 from sim.cosim.manifest import manifest, registers, registers_page, window_of
-from sim.errors import OutputFileError
+from sim.folders import check_folder, whole_folder
 from sim.operands import assembled, bind
 from sim.window_images import window_beats
 
@@ -52,42 +51,18 @@ def write_package(
         If the folder cannot be made, or holds something already.
     """
     require(program)
-    folder = Path(folder)
+    given, program = program, program.canonical
     check_folder(folder)
     contents = bind(program, a, b)
     verilog = design(program)
     chips = tuple(range(program.chip_count)) if chip is None else (chip,)
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".shardwright.") as temporary:
-            made = Path(temporary) / folder.name
-            made.mkdir()
-            _write_modules(made, verilog, chips, with_top=chip is None)
-            _write_operands(made, verilog, contents, chips)
-            (made / "program.json").write_text(to_json(program), encoding="utf-8")
-            if chip is None:
-                _write_bench(made)
-            if folder.exists():
-                folder.rmdir()
-            made.rename(folder)
-    except OSError as error:
-        raise OutputFileError(path=str(folder), why=error.strerror or str(error)) from error
+    with whole_folder(folder) as made:
+        _write_modules(made, verilog, chips, with_top=chip is None)
+        _write_operands(made, verilog, contents, chips)
+        (made / "program.json").write_text(to_json(given), encoding="utf-8")
+        if chip is None:
+            _write_bench(made)
     return verilog
-
-
-def check_folder(folder: str | Path) -> None:
-    """Check that a folder can be made there, before long work whose result goes into it.
-
-    Raises
-    ------
-    OutputFileError
-        If there is a file of that name, or a folder that holds something.
-    """
-    folder = Path(folder)
-    if folder.is_dir() and any(folder.iterdir()):
-        raise OutputFileError(path=str(folder), why="the folder is not empty")
-    if folder.exists() and not folder.is_dir():
-        raise OutputFileError(path=str(folder), why="it is a file, not a folder")
 
 
 def _write_modules(

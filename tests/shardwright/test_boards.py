@@ -106,7 +106,7 @@ def test_json_has_every_field():
     assert one["clock"] == {
         "source": "clk12 0",
         "source_hz": 12_000_000,
-        "target_hz": 12_000_000,
+        "target_hz": 24_000_000,
         "pin": "35",
     }
     assert one["uart"] == {"resource": "uart 0", "baud": 1_000_000, "rx": "6", "tx": "9"}
@@ -164,6 +164,10 @@ def test_json_of_cables():
             "(--reduce tree)",
         ),
         ("boards --chips 2", "Error: --chips needs a BOARD."),
+        (
+            f"boards ulx3s-85f --chips {10**24}",
+            f"Error: Invalid value for '--chips': {10**24} is not in the range 1<=x<=1024.",
+        ),
         (
             "boards icebreaker --cabling x.toml",
             "Error: --cabling names its boards: give no BOARD and no --chips.",

@@ -214,7 +214,7 @@ REFUSED = {
     "fit --layer 8,8,8 --chips 1,x": "chips must be positive integers, as 1,2,4, not '1,x'",
     "fit --layer 8,8,8 --chips 2,0": "chips must be positive integers, as 1,2,4, not 0",
     "fit --layer 8,8,8 --chips 512 --target sn50": "chips must be at most 256 of 'sn50', not 512",
-    "fit --layer 8,8,8 --target torus": "no target is named 'torus'; the targets are [...], sn50",
+    "fit --layer 8,8,8 --target torus": "no target is named 'torus'; the targets are [...]",
     "fit --layer 8,8,8 --target absent.toml": "target file 'absent.toml' cannot be read: [...]",
     "fit --layer 8,8,8 --target none.toml": "target file 'none.toml': field [...] is missing[...]",
 }

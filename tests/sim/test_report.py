@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from sim.amaranth_engine import TIMELINE_SPANS
-from sim.report import LEVELS, pictures, record, summary
+from sim.report import ASCII_LEVELS, LEVELS, pictures, record, summary
 from sim.result import ChipActivity
 from sim.simulate import simulate
 from tests.programs import program_for, random_operands
@@ -83,6 +83,19 @@ def test_bars_rise_with_activity():
     assert bar.startswith("chip 0 " + "".join(LEVELS[level] for level in (0, 0, 1, 4, 7, 8, 8)))
 
 
+def test_bars_are_of_other_characters_where_blocks_cannot_be_shown():
+    timeline = (0.0, 0.06, 0.07, 0.5, 0.93, 0.94, 1.0)
+    result = replace(result_for(4, 4, 4), chips=(ChipActivity(0, 8, 9, timeline),))
+    raw = io.BytesIO()
+    console = Console(file=io.TextIOWrapper(raw, encoding="latin-1"), width=100)
+    console.print(pictures(result))
+    (bar,) = (line for line in raw.getvalue().splitlines() if line.startswith(b"chip "))
+    assert len(ASCII_LEVELS) == len(LEVELS)
+    assert bar.startswith(
+        f"chip 0 {''.join(ASCII_LEVELS[i] for i in (0, 0, 1, 4, 7, 8, 8))}".encode()
+    )
+
+
 def test_verdict_on_a_wrong_product_shows_the_first_elements_that_differ():
     right = result_for(8, 4, 96)
     result = wrong(right, (7, 3), (0, 2), (5, 1))
@@ -99,6 +112,32 @@ def test_verdict_shows_five_elements_and_no_more():
     result = wrong(result_for(8, 4, 96), *((row, 0) for row in range(8)))
     assert summary(result).count("C[") == 5
     assert len(record(result)["differences"]) == 5
+
+
+@pytest.mark.parametrize(
+    ("shape", "options", "share", "said"),
+    [
+        ((8, 4, 96), {"chips": 2}, 1, None),
+        ((1, 4, 16), {}, 1 / 4, "25.0% of multiplications count"),
+        ((4, 5, 16), {}, 5 / 8, "62.5% of multiplications count"),
+        ((3, 3, 15), {"tile": 2}, 9 / 16 * 15 / 16, "52.7% of multiplications count"),
+        ((4, 4, 17), {"chips": 3, "k_pad": 7}, 17 / 24, "70.8% of multiplications count"),
+        ((1, 1, 1023), {"tile": 1, "chips": 2, "k_pad": 1}, 1023 / 1024, "99.9% of"),
+        ((1, 1, 4095), {"tile": 1, "chips": 2, "k_pad": 1}, 4095 / 4096, "99.9% of"),
+    ],
+)
+def test_multiplications_of_padding_are_told_apart(shape, options, share, said):
+    result = result_for(*shape, **options)
+    assert result.useful_multiplications == pytest.approx(share, rel=1e-12)
+    assert record(result)["useful_multiplications"] == result.useful_multiplications
+    assert record(result)["utilization"] == result.ideal_cycles / result.cycles
+    text = "\n".join(drawn(result))
+    if said is None:
+        assert "multiplications" not in summary(result)
+        assert "all multiplications count" in text
+    else:
+        assert f"%, {said}" in summary(result)
+        assert said in text
 
 
 @pytest.mark.parametrize(("chips", "noun"), [(1, "chip"), (2, "chips")])
@@ -130,6 +169,7 @@ def test_record_is_plain_data_with_every_figure():
         "predicted_cycles": result.cycles,
         "ideal_cycles": 8 * 4 * 48 // (3 * 2 * 2),
         "utilization": 8 * 4 * 48 // (3 * 2 * 2) / result.cycles,
+        "useful_multiplications": 34 / 48,
         "exposed_reduction_cycles": result.exposed_reduction_cycles,
         "bound": "compute",
         "exact": True,

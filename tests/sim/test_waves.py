@@ -6,7 +6,7 @@ from vcd.reader import TokenKind, tokenize
 from hw import system
 from hw.names import local_name, module_name
 from sim.amaranth_engine import AmaranthEngine
-from sim.errors import SimulationHangError
+from sim.errors import OutputFileError, SimulationHangError
 from tests.programs import program_for
 from tests.sim.broken import CutChannel
 
@@ -64,6 +64,30 @@ def test_waves_of_a_hang_are_kept_to_look_at(tmp_path, monkeypatch):
     signals, times = read(tmp_path / "run.vcd")
     assert signals
     assert times
+
+
+@pytest.mark.parametrize("before", [None, b"of another run"])
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, ValueError])
+def test_waves_of_a_run_that_is_broken_off_are_not_left_half_written(tmp_path, before, failure):
+    path = tmp_path / "run.vcd"
+    if before is not None:
+        path.write_bytes(before)
+
+    def fails(cycles):
+        if cycles:
+            raise failure
+
+    with pytest.raises(failure):
+        AmaranthEngine(program_for(8, 8, 32)).run({}, max_cycles=1000, progress=fails, waves=path)
+    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == (
+        {} if before is None else {"run.vcd": before}
+    )
+
+
+def test_waves_that_cannot_be_written_are_an_error_of_one_line(tmp_path):
+    path = tmp_path / "absent" / "run.vcd"
+    with pytest.raises(OutputFileError, match="there is no folder"):
+        AmaranthEngine(program_for(4, 4, 4)).run({}, max_cycles=1000, waves=path)
 
 
 def test_no_waves_are_written_unless_asked_for(tmp_path, monkeypatch):

@@ -120,9 +120,22 @@ def test_the_largest_contraction_that_fits_is_named_and_accepted(ranges):
         assert error.k_max == k_max
         assert str(error) == (
             f"a contraction of k = {k} can reach sums in [{low}, {high}], which int32 does not "
-            f"hold; with these operand ranges k may be at most {k_max}: split the product along "
-            f"k, or declare narrower operand ranges"
+            f"hold; with these operand ranges k may be at most {k_max}: multiply in parts along k "
+            f"and add those, or declare narrower operand ranges (compile --a-range, --b-range)"
         )
+
+
+@pytest.mark.parametrize(("bits", "enough"), [(2, 16), (15, 16), (16, 17)])
+def test_bits_of_sums_that_suffice_are_named(bits, enough):
+    k = 1 if bits < 16 else 2
+    with pytest.raises(AccumulatorOverflowError) as refusal:
+        lower(MatmulSpec(1, 1, k, sum_bits=bits), TOKEN)
+    assert str(refusal.value).endswith(f", or use more bits for sums (--sum-bits {enough})")
+    if bits < 16:
+        assert "with these operand ranges no k is small enough: declare" in str(refusal.value)
+    assert lower(MatmulSpec(1, 1, k, sum_bits=enough), TOKEN)
+    with pytest.raises(AccumulatorOverflowError):
+        lower(MatmulSpec(1, 1, k, sum_bits=enough - 1), TOKEN)
 
 
 def test_the_largest_contraction_compiles_and_one_more_does_not():

@@ -143,7 +143,10 @@ def test_find_any_finds_both_kinds():
     assert targets.find_any("sn50") == planning.get("sn50")
     with pytest.raises(UnknownTargetError) as refusal:
         targets.find_any("torus")
-    assert str(refusal.value) == f"no target is named 'torus'; the targets are {EXECUTABLE}, sn50"
+    assert str(refusal.value) == (
+        f"no target is named 'torus'; the targets are {EXECUTABLE}, sn50; a target of your own is "
+        f"a file whose name ends in .toml"
+    )
 
 
 def test_a_name_that_ends_in_toml_is_a_file(tmp_path, monkeypatch):

@@ -126,6 +126,22 @@ def test_where_a_tree_does_not_help_it_is_not_suggested(shape):
     )
 
 
+def test_a_tree_is_suggested_only_if_every_board_can_be_in_it():
+    """Chip 2 of a tree of four receives from chip 3; in a star nobody but chip 0 receives."""
+    narrow = replace(ULX3S, links=tuple(each for each in ULX3S.links if each.name != "in3"))
+    sends_only = replace(ULX3S, links=tuple(ULX3S.ports("out")))
+    sender = replace(narrow, links=(*narrow.ports("out"), *narrow.ports("in")[:2]))
+    for second, way_out in (
+        (ULX3S, "a tree needs 2 (--reduce tree)"),
+        (sends_only, "take fewer chips, or boards with more links"),
+    ):
+        with pytest.raises(OutOfLinkPortsError) as error:
+            cable((sender, ULX3S, second, ULX3S), joints_of_shape("star", 4))
+        assert str(error.value) == (
+            f"chip c0 needs 3 'in' links, and board 'ulx3s-85f' carries 2; {way_out}"
+        )
+
+
 def test_a_chip_that_sends_twice_needs_two_ports():
     with pytest.raises(OutOfLinkPortsError, match=r"^chip c0 needs 2 'out' links, and board "):
         cable(ULX3S, (Joint(0, 1), Joint(0, 2)))

@@ -54,16 +54,16 @@ VALUES = [
     ),
     (
         'name = "in0"',
-        'name = "in0\\n"',
-        "links.in0\n.name must be a name that matches [a-z][a-z0-9_]*, not 'in0\\n'",
+        'name = "in0 "',
+        "links.in0 .name must be a name that matches [a-z][a-z0-9_]*, not 'in0 '",
     ),
     *(
         (
             'name = "in0"',
             f'name = "{name}"',
             f"links.{name}.name must be none of board_port, bridge, chip, elaborate, metadata, "
-            f"ports, program, receivers, signature, transmitters, uart_rx, uart_tx, which are "
-            f"other parts of the design, not {name!r}",
+            f"pads, ports, program, receivers, signature, transmitters, uart_rx, uart_tx, which "
+            f"are other parts of the design, not {name!r}",
         )
         for name in ("uart_rx", "uart_tx", "chip")
     ),

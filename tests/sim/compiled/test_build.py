@@ -20,14 +20,14 @@ def compiled(monkeypatch) -> list[str]:
     """Names of what is compiled, which is nothing but an empty file each."""
     names = []
 
-    def compile_library(source, library, name):
+    def compile_library(source, library, name, tools):
         names.append(name)
         library.write_bytes(source.read_bytes())
 
     monkeypatch.setattr(module, "tool_versions", lambda: ("tools",))
     monkeypatch.setattr(module, "compile_library", compile_library)
     monkeypatch.setattr(module, "model_rtlil", lambda program, chip: f"chip {chip}")
-    monkeypatch.setattr(module, "model_source", lambda rtlil, ports: rtlil)
+    monkeypatch.setattr(module, "model_source", lambda rtlil, ports, tools: rtlil)
     return names
 
 

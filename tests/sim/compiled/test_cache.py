@@ -76,6 +76,19 @@ def test_models_are_in_the_users_cache(monkeypatch, base):
     assert cache_folder() == Path.home() / ".cache" / "shardwright" / "models"
 
 
+def test_a_user_without_a_home_is_told_what_to_set(monkeypatch):
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr("os.getuid", lambda: 12345678)  # for whom passwd has no entry
+    with pytest.raises(ModelCacheError) as error:
+        ModelCache()
+    assert str(error.value) == (
+        "built models cannot be kept in '~/.cache/shardwright/models': HOME is not set, and the "
+        "system knows no home folder of this user; set XDG_CACHE_HOME to a place that can be "
+        "written"
+    )
+
+
 def test_the_users_cache_may_be_elsewhere(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", os.fspath(tmp_path))
     assert cache_folder() == tmp_path / "shardwright" / "models"
