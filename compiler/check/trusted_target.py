@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import cast
 
 from compiler.ir.certificate import Obligation
+from compiler.ir.link_kind import LinkKind
 from compiler.ir.program import Program
 from compiler.ir.target import Target
 
@@ -27,9 +28,16 @@ def trusted_target(program: Program, trusted: Target) -> Obligation:
             f"{name} is {_shown(stated)}, and {_shown(wanted)} in {trusted.name}"
             for name in compared
             for stated, wanted in [(getattr(program.target, name), getattr(trusted, name))]
-            if stated != wanted
+            if _meant(stated) != _meant(wanted)
         ),
     )
+
+
+def _meant(value: object) -> object:
+    """A field as far as it matters: kinds of links have no order, and their names are prose."""
+    items = cast(tuple[object, ...], value) if isinstance(value, tuple) else ()
+    kinds = [str(kind) for kind in items if isinstance(kind, LinkKind)]
+    return sorted(kinds) if kinds else value
 
 
 def _shown(value: object) -> str:

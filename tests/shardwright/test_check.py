@@ -32,7 +32,7 @@ def edited(saved: Path, **changes: object) -> Path:
 def test_a_program_for_the_trusted_target_holds(saved, tmp_path):
     target = read_program(saved).target
     trusted = tmp_path / "mine.toml"
-    lines = {f: getattr(target, f) for f in target.__dataclass_fields__}
+    lines = {f: getattr(target, f) for f in target.__dataclass_fields__ if f != "link_kinds"}
     lines |= {"handoffs": list(target.handoffs), "description": "in other words"}
     trusted.write_text("".join(f"{k} = {json.dumps(v)}\n" for k, v in lines.items()))
     result = invoke("check", saved, "--target", trusted)
