@@ -34,6 +34,9 @@ def test_the_order_of_lists_says_nothing():
             "handoffs is Token, ValidReady, Barrier, and Token, ValidReady in token-mesh",
         ),
         ({"link_latency_cycles": 9}, "link_latency_cycles is 8, and 9 in token-mesh"),
+        ({"name": "mine"}, "name is token-mesh, and mine in mine"),
+        ({"tile": 4}, "tile is 8, and 4 in token-mesh"),
+        ({"memory_bytes": 2**30}, "memory_bytes is 16777216, and 1073741824 in token-mesh"),
     ],
 )
 def test_what_differs_is_named(changes, text):
