@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from importlib.machinery import PathFinder
@@ -114,12 +115,15 @@ def test_verilog_that_is_not_accepted_is_an_error_with_the_first_reason(bench):
 
 
 def broken(folder, tool: str, script: str, monkeypatch):
-    """A tool that comes first on the path."""
-    path = folder / "bin" / tool
-    path.parent.mkdir()
-    path.write_text(script)
-    path.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{path.parent}{os.pathsep}{os.environ['PATH']}")
+    """A tool of Icarus that does not work, beside the others, on a path of nothing else."""
+    tools = folder / "bin"
+    tools.mkdir()
+    for name in ("iverilog", "vvp"):
+        (tools / name).symlink_to(shutil.which(name))
+    (tools / tool).unlink()
+    (tools / tool).write_text(script)
+    (tools / tool).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tools))
 
 
 @pytest.mark.cosim
@@ -140,7 +144,7 @@ def test_a_simulator_that_cannot_be_started_is_named(bench, monkeypatch, tool, k
 @pytest.mark.cosim
 def test_a_compiler_that_refuses_in_silence_is_told_of(bench, monkeypatch):
     broken(bench, "iverilog", "#!/bin/sh\nexit 3\n", monkeypatch)
-    with pytest.raises(BenchBuildError, match="^the bench was not built on icarus: it gave no rea"):
+    with pytest.raises(BenchBuildError, match=r"not built on icarus: it gave no reason$"):
         run_package(bench)
 
 
@@ -266,7 +270,7 @@ def test_a_verilator_that_cannot_be_started_is_refused(nothing_installed, monkey
     native.write_text("#!/bin/nowhere\n")
     native.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ToolMissingError, match="a test needs Verilator 5.036 or newer"):
+    with pytest.raises(ToolMissingError, match=r"a test needs Verilator 5\.036 or newer"):
         runner._check_verilator("a test")
 
 
