@@ -6,7 +6,7 @@ tile unit, fold, two links, counters and host port.
 
 import argparse
 
-from fpga_flow import ECP5_85, ICE40_UP5K, Device, Flow, report
+from fpga_flow import ECP5_85, ICE40_UP5K, Device, Flow, add_options, report, run
 
 import shardwright as sw
 from hw.chip import Chip
@@ -45,7 +45,7 @@ def main() -> None:
     """Print the figures for the devices that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", choices=DEVICES, default="ecp5")
-    parser.add_argument("--seeds", type=int, nargs="*", default=[1, 2, 3])
+    add_options(parser)
     arguments = parser.parse_args()
     device, plan, extents = DEVICES[arguments.device]
     shown = SHOWN[arguments.device]
@@ -54,9 +54,14 @@ def main() -> None:
     print(f"{'part':32}" + "".join(f"{cell:>16}" for cell in shown))
     for name, cells in sorted(parts.items()):
         print(f"{name:32}" + "".join(f"{count(cells, cell):16,}" for cell in shown))
-    name = f"chip with a {plan.tile} x {plan.tile} tile unit"
-    report(name, chip(plan.tile, extents, plan), device, tuple(arguments.seeds))
+    report(
+        f"chip with a {plan.tile} x {plan.tile} tile unit",
+        chip(plan.tile, extents, plan),
+        device,
+        seeds=arguments.seeds,
+        router=arguments.router,
+    )
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -1,11 +1,10 @@
-"""Fmax and resources of tile units alone, out of context, for three seeds of the placer."""
+"""Fmax and resources of tile units alone, out of context."""
 
 import argparse
-from dataclasses import replace
 
 from amaranth.hdl import signed
 from amaranth.lib import data
-from fpga_flow import ECP5_85, ICE40_UP5K, Device, report
+from fpga_flow import ECP5_85, ICE40_UP5K, Device, add_options, report, run
 
 from hw.multiplier.ecp5 import Ecp5Multiplier
 from hw.multiplier.ice40 import Ice40Multiplier
@@ -14,12 +13,10 @@ from hw.tile_unit import TileUnit
 
 OPERAND_BITS, SUM_BITS = 8, 32
 ECP5_85_BLOCKS, ICE40_UP5K_BLOCKS = 156, 8
-# The default router does not finish a unit that fills the device.
-FULL_ECP5_85 = replace(ECP5_85, placer=(*ECP5_85.placer, "--router", "router2"))
 UNITS: dict[str, tuple[int, Device, MultiplierPlan]] = {
     "ecp5-8": (8, ECP5_85, plan_multipliers(8, ECP5_85_BLOCKS, block=Ecp5Multiplier)),
     "ice40-2": (2, ICE40_UP5K, plan_multipliers(2, ICE40_UP5K_BLOCKS, block=Ice40Multiplier)),
-    "ecp5-16": (16, FULL_ECP5_85, plan_multipliers(16, ECP5_85_BLOCKS, block=Ecp5Multiplier)),
+    "ecp5-16": (16, ECP5_85, plan_multipliers(16, ECP5_85_BLOCKS, block=Ecp5Multiplier)),
 }
 
 
@@ -37,14 +34,23 @@ def tile_unit(tile: int, multipliers: MultiplierPlan) -> TileUnit:
 def main() -> None:
     """Print the figures of the units that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("units", nargs="*", choices=[*UNITS, []], default=[*UNITS])
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("units", nargs="*", metavar="UNIT", help=f"of {', '.join(UNITS)}; or all")
+    add_options(parser)
     arguments = parser.parse_args()
     for name in arguments.units:
+        if name not in UNITS:
+            parser.error(f"no unit is named {name!r}; there are {', '.join(UNITS)}")
+    for name in arguments.units or UNITS:
         tile, device, plan = UNITS[name]
         kinds = f"{plan.block_count} multiplier blocks and {plan.rest_count} of logic"
-        report(f"{tile} x {tile}, {kinds}", tile_unit(tile, plan), device, tuple(arguments.seeds))
+        report(
+            f"{tile} x {tile}, {kinds}",
+            tile_unit(tile, plan),
+            device,
+            seeds=arguments.seeds,
+            router=arguments.router,
+        )
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

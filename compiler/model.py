@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from compiler.errors import ModelFileError, ModelValueError, NoLayersError
+from compiler.ir.dtype import BF16, FP8, FP32, INT8, INT32
 from compiler.toml_file import check_fields, is_one_line, read
 
-ELEMENT_BYTES = {"int8": 1, "fp8": 1, "bf16": 2, "fp32": 4}
+ELEMENT_BYTES = {dtype.name: dtype.bytes for dtype in (INT8, FP8, BF16, FP32)}
 """Bytes of one weight or activation, by element type."""
 
-SUM_BYTES = 4
+SUM_BYTES = INT32.bytes
 """Bytes of one partial sum or result: int32 for integers, fp32 for the others."""
 
 MOST = 1 << 53

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from compiler.check import certified
 from compiler.errors import ValidationError
+from compiler.ir import limits
 from compiler.ir.program import Program
 from compiler.passes.buffer import choose_depths
 from compiler.passes.handshake import handshake
@@ -56,7 +57,7 @@ def compile_sharded(spec: MatmulSpec, plan: ShardPlan, target: Target | Planning
     target = executable(target)
     if plan.chips == 1:
         return compile(spec, target)
-    roomy = replace(target, memory_bytes=target.memory_bytes * plan.chips)
+    roomy = replace(target, memory_bytes=min(target.memory_bytes * plan.chips, limits.MEMORY_BYTES))
     try:
         whole = compile(spec, roomy)
     except ValidationError:
@@ -92,11 +93,11 @@ def run_passes(program: Program, target: Target) -> Program:
     UncertifiedProgramError
         If the finished program does not meet an obligation.
     """
-    program = replace(program, target=target, certificate=None)
+    program = replace(program, target=target, certificate=None).canonical
     validate(program, target)
     for name, step in PASSES:
         program = _checked(step(program, target), target, name)
-    return certified(program)
+    return certified(program.canonical)
 
 
 def _checked(program: Program, target: Target, name: str) -> Program:

@@ -24,6 +24,8 @@ from typing import (
 )
 
 from compiler.errors import ProgramFormatError
+from compiler.ir.limits import NUMBER, TEXT_LENGTH
+from compiler.ir.names import is_line, is_name, quoted
 from compiler.ir.program import Program
 
 FORMAT = "shardwright program"
@@ -67,7 +69,7 @@ def from_json(text: str) -> Program:
                 why=f"it is {_shortened(version)}, but only version {VERSION} is known here",
             )
         for name in sorted(document.keys() - {"format", "version", "program"}):
-            raise ProgramFormatError(place=name, why="there is no such field")
+            raise ProgramFormatError(place=_field(name), why="there is no such field")
         if "program" not in document:
             raise ProgramFormatError(place="program", why="it is missing")
         return _decoded(document["program"], Program, "program")
@@ -103,12 +105,20 @@ def _hints(record: type) -> dict[str, Any]:
     return {field.name: hints[field.name] for field in fields(record)}
 
 
+@cache
+def _saved_unless_empty(record: type) -> frozenset[str]:
+    """Fields that came later: files from before have none, and it is left out where it is empty."""
+    return frozenset(
+        field.name for field in fields(record) if field.metadata.get("saved") == "unless empty"
+    )
+
+
 def _entries(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """A JSON object, of which no name may stand twice."""
     entries: dict[str, object] = {}
     for name, value in pairs:
         if name in entries:
-            raise ProgramFormatError(place=name, why="it stands twice in one record")
+            raise ProgramFormatError(place=_field(name), why="it stands twice in one record")
         entries[name] = value
     return entries
 
@@ -137,9 +147,11 @@ def _tagged(hint: Any) -> bool:
 
 def _encoded(value: object, hint: Any) -> object:
     if is_dataclass(value) and not isinstance(value, type):
+        empty = {n for n in _saved_unless_empty(type(value)) if not getattr(value, n)}
         entries = {
             name: _encoded(getattr(value, name), field)
             for name, field in _hints(type(value)).items()
+            if name not in empty
         }
         return {TAG: type(value).__name__, **entries} if _tagged(hint) else entries
     if isinstance(value, tuple):
@@ -191,9 +203,20 @@ def _decoded(value: object, hint: Any, place: str) -> Any:
         elif choice is float and _is_number(value):
             return float(value)
         elif choice in (int, str, bool) and type(value) is choice:
+            _check_size(value, place)
             return value
     why = f"it must be {_wanted(choices)}, not {_shortened(value)}"
     raise ProgramFormatError(place=place, why=why)
+
+
+def _check_size(value: object, place: str) -> None:
+    """Refuse numbers and texts that no program needs, and that could not even be printed."""
+    if isinstance(value, int) and abs(value) > NUMBER:
+        why = "it must be an integer of at most 64 bits"
+        raise ProgramFormatError(place=place, why=why)
+    if isinstance(value, str) and not is_line(value, TEXT_LENGTH):
+        why = f"it must be one line of at most {TEXT_LENGTH} printable characters"
+        raise ProgramFormatError(place=place, why=f"{why}, not {quoted(value)}")
 
 
 def _is_number(value: object) -> TypeGuard[int | float]:
@@ -220,17 +243,24 @@ def _decoded_record(value: dict[str, object], records: list[Any], place: str) ->
         record = named[tag]
     hints = _hints(record)
     for name in sorted(entries.keys() - hints.keys()):
-        raise ProgramFormatError(place=f"{place}.{name}", why="there is no such field")
+        raise ProgramFormatError(place=f"{place}.{_field(name)}", why="there is no such field")
     for name in hints:
-        if name not in entries:
+        if name not in entries and name not in _saved_unless_empty(record):
             raise ProgramFormatError(place=f"{place}.{name}", why="it is missing")
     decoded = {
-        name: _decoded(entries[name], field, f"{place}.{name}") for name, field in hints.items()
+        name: _decoded(entries[name], field, f"{place}.{name}")
+        for name, field in hints.items()
+        if name in entries
     }
     try:
         return record(**decoded)
     except (TypeError, ValueError) as error:
         raise ProgramFormatError(place=place, why=str(error)) from error
+
+
+def _field(name: str) -> str:
+    """A field that may be called anything, in an error."""
+    return name if is_name(name) else quoted(name)
 
 
 def _described(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
@@ -265,7 +295,7 @@ def _described_choice(hint: Any, definitions: dict[str, Any], tagged: bool) -> d
             "description": (hint.__doc__ or "").partition("\n")[0],
             "type": "object",
             "properties": properties,
-            "required": list(properties),
+            "required": [name for name in properties if name not in _saved_unless_empty(hint)],
             "additionalProperties": False,
         }
     return {"$ref": f"#/$defs/{name}"}

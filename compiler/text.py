@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from compiler.ir.buffer import Buffer
 from compiler.ir.edge import Edge, Semaphore
+from compiler.ir.link_kind import figures
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
 from compiler.ir.tensor import Tensor
@@ -12,8 +13,9 @@ from compiler.ir.tensor import Tensor
 def to_text(program: Program) -> str:
     """The whole program: what it claims, how it reduces, and per chip all that the chip holds.
 
-    Equal programs give equal text.
+    Programs that differ in the order of their records alone give equal text.
     """
+    program = program.canonical
     lines = [*_head(program), *_picture(program)]
     for chip in range(program.chip_count):
         lines += ["", *_chip(program, chip)]
@@ -61,19 +63,23 @@ def _picture(program: Program) -> Iterator[str]:
             if program.crosses(edge):
                 senders.setdefault(_chip_of(program, edge.destination), []).append(edge)
         yield f"  chip {collective.home}"
-        yield from _branches(program, collective.home, senders, "  ")
+        yield from _branches(program, collective.home, senders, "  ", {collective.home})
 
 
 def _branches(
-    program: Program, chip: int, senders: dict[int, list[Edge]], indent: str
+    program: Program, chip: int, senders: dict[int, list[Edge]], indent: str, drawn: set[int]
 ) -> Iterator[str]:
+    """What a chip receives, and what each of its senders does. A chip is drawn once."""
     edges = senders.get(chip, [])
     for edge in edges:
         last = edge is edges[-1]
         sender = _chip_of(program, edge.source)
         held = program.buffer_by_name[edge.buffer].distribution
         yield f"{indent}{'`' if last else '|'}-- chip {sender}: {held} -> {edge.destination}"
-        yield from _branches(program, sender, senders, indent + ("    " if last else "|   "))
+        if sender not in drawn:
+            drawn.add(sender)
+            inner = indent + ("    " if last else "|   ")
+            yield from _branches(program, sender, senders, inner, drawn)
 
 
 def _chip(program: Program, chip: int) -> Iterator[str]:
@@ -142,14 +148,7 @@ def _edge(edge: Edge) -> tuple[str, ...]:
 
 def _links(program: Program) -> Iterator[str]:
     for link in program.links or ():
-        yield (
-            f"  {link.name}  {_count(link.width_bits, 'bit')}{_pace(link.flit_cycles)}, "
-            f"{_count(link.latency_cycles, 'cycle')} each way"
-        )
-
-
-def _pace(flit_cycles: int) -> str:
-    return "" if flit_cycles == 1 else f" every {flit_cycles} cycles"
+        yield f"  {link.name}  {figures(link)}"
 
 
 def _chip_of(program: Program, stage: str) -> int:

@@ -3,7 +3,8 @@
 Cycle 0 is the one in which ``start`` is asserted. A stage takes or sends a beat in the first cycle
 in which everything that it waits for is there: its operands, its own register, room in the buffer
 that it fills, and for a page of results room for the whole page. These rules are a max-plus
-system; it is solved by repeating a forward pass over all beats until nothing moves.
+system; it is solved by repeating a forward pass over all beats until nothing moves. Such a system
+repeats itself in the end, so pages are timed until they do, and the rest follows.
 
 The latencies are those of the components of the same names.
 """
@@ -40,9 +41,11 @@ class BeatTimes:
     written, readable, taken : dict
         When a beat enters the buffer, when it can first leave it, and when it does.
     promised : dict
-        Per page: when a slot of the buffer is set aside for it.
+        Per page: by when a slot of the buffer must be free for it.
     returned : dict
-        Per page: the first cycle in which its slot can be promised again.
+        Per page: the first cycle in which its slot is free again.
+    paired : dict
+        Per page, by result buffer: when the product takes the last pair of beats.
     stored : array or None
         When a beat is written into the output memory.
     """
@@ -52,7 +55,49 @@ class BeatTimes:
     taken: dict[str, Cycles] = field(default_factory=dict[str, Cycles])
     promised: dict[str, Cycles] = field(default_factory=dict[str, Cycles])
     returned: dict[str, Cycles] = field(default_factory=dict[str, Cycles])
+    paired: dict[str, Cycles] = field(default_factory=dict[str, Cycles])
     stored: Cycles | None = None
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """Behind the pages that were timed, what each page does ``period`` pages after another.
+
+    It does the same, ``cycles`` later.
+    """
+
+    period: int
+    cycles: int
+
+    def at(self, page: int, timed: Cycles) -> int:
+        """The cycle of a page, from those of the pages that were timed."""
+        rounds = max(0, -(-(page + 1 - len(timed)) // self.period))
+        return int(timed[page - rounds * self.period]) + rounds * self.cycles
+
+
+LEAST_WINDOW = 16
+"""Pages that are timed at first, if the run has as many."""
+
+
+def follow(program: Program, target: Target, *, pages: int) -> tuple[BeatTimes, Repetition]:
+    """Beat times of the first of ``pages`` pages, and how they go on.
+
+    More and more pages are timed until all that a page depends on repeats itself: the last beats of
+    every stage, link and operation, and the slots that the last pages have left. Then every page
+    behind them does the same, since the rules do not change from page to page.
+    """
+    depths = [buffer.depth_pages or 0 for buffer in program.buffers]
+    reach = max((depth for depth in depths if depth < pages), default=0)
+    window = min(pages, max(LEAST_WINDOW, 2 * reach + 2))
+    while True:
+        model = TimingModel(program, pages=window, target=target)
+        times = model.solve()
+        repetition = model.repetition(max(1, reach))
+        if window == pages:
+            return times, repetition or Repetition(1, 0)
+        if repetition is not None:
+            return times, repetition
+        window = min(pages, 2 * window)
 
 
 class TimingModel:
@@ -78,7 +123,6 @@ class TimingModel:
         self.beats = program.tile * pages
         self.times = BeatTimes()
         self.operations: dict[tuple[str, str], Cycles] = {}
-        self.slot_latency: dict[str, int] = {}
         self.order = _topological(program)
 
     def solve(self) -> BeatTimes:
@@ -90,6 +134,17 @@ class TimingModel:
                 self._pass(stage)
         self._promise_together()
         return self.times
+
+    def repetition(self, reach: int) -> Repetition | None:
+        """How the last pages repeat earlier ones, if each depends on ``reach`` pages before it."""
+        moving = [cycles.reshape(self.pages, -1) for cycles in self._moving().values()]
+        by_page = np.concatenate(moving, axis=1)
+        for period in range(1, min(reach, self.pages - reach) + 1):
+            end = self.pages - period
+            moved = by_page[self.pages - reach :] - by_page[end - reach : end]
+            if (moved == moved[0, 0]).all():
+                return Repetition(period, int(moved[0, 0]))
+        return None
 
     def _moving(self) -> dict[tuple[str, str], Cycles]:
         """All times that a pass takes over from the pass before."""
@@ -127,13 +182,15 @@ class TimingModel:
     def _product(self, stage: Stage) -> None:
         assert isinstance(stage.kind, MatmulTiles)
         assert stage.kind.block_count is not None
-        tile, work = self.program.tile, stage.kind.block_count * self.program.tile
+        tile, pace = self.program.tile, pair_cycles(self.program, stage)
         (out,) = stage.outs
+        work = stage.kind.block_count * tile * pace
         start = np.full(self.pages, LOAD_CYCLES + FIFO_CYCLES)
         admitted = _spaced(self._after_return(out, start), max(work, self.interval))
-        first_row = admitted + work - 1 + TILE_CYCLES
-        self._write(out, np.repeat(first_row, tile) + np.arange(self.beats) % tile)
+        last_pair = admitted + work - pace
+        self._write(out, np.repeat(last_pair + TILE_CYCLES, tile) + np.arange(self.beats) % tile)
         self.times.promised[out] = admitted
+        self.times.paired[out] = last_pair
 
     def _receive(self, stage: Stage, edge: Edge) -> None:
         """Time the link from the sender's buffer to the landing buffer."""
@@ -142,18 +199,18 @@ class TimingModel:
         width, flit_cycles, latency = self._link(edge)
         page = self.program.buffer_by_name[edge.buffer].page
         flits = -(-page.beat_bits // width)
+        page_by_page = self._crossing(edge) != "Token"
+        way_back = latency + (OFFER_CYCLES if page_by_page else 0)
         ready = times.readable[edge.buffer].copy()
         for other in self._offering(edge):
-            ready[::tile] = self._after_return(other, ready[::tile])
+            ready[::tile] = self._after_return(other, ready[::tile], way_back)
         first_flit = _spaced(ready, flits * flit_cycles)
         last_flit = first_flit + (flits - 1) * flit_cycles
         arrives = last_flit + LINK_REGISTER_CYCLES + latency
         self._take(edge.buffer, last_flit)
-        times.promised[landing] = first_flit[::tile]
+        times.promised[landing] = first_flit[::tile] - way_back
         times.written[landing] = arrives
-        self.slot_latency[landing] = latency
-        if self._crossing(edge) != "Token":
-            self.slot_latency[landing] += OFFER_CYCLES
+        if page_by_page:
             arrives = np.repeat(arrives[tile - 1 :: tile] + VALID_CYCLES, tile)
         times.readable[landing] = arrives + FIFO_CYCLES
 
@@ -186,15 +243,19 @@ class TimingModel:
     def _take(self, buffer: str, cycles: Cycles) -> None:
         self.times.taken[buffer] = cycles
         released = cycles[self.program.tile - 1 :: self.program.tile]
-        self.times.returned[buffer] = released + 1 + self.slot_latency.get(buffer, 0)
+        self.times.returned[buffer] = released + 1
 
-    def _after_return(self, buffer: str, pages: Cycles) -> Cycles:
-        """Not before ``pages``, nor before the slot of each page has come back."""
+    def _after_return(self, buffer: str, pages: Cycles, way_back: int = 0) -> Cycles:
+        """Not before ``pages``, nor before it is known that the slot of each page is free.
+
+        ``way_back`` is how long the news of it takes.
+        """
         depth = self.program.buffer_by_name[buffer].depth_pages
         returned = self.times.returned.get(buffer)
         if depth is None or returned is None or depth >= self.pages:
             return pages
-        return np.concatenate([pages[:depth], np.maximum(pages[depth:], returned[:-depth])])
+        free = returned[:-depth] + way_back
+        return np.concatenate([pages[:depth], np.maximum(pages[depth:], free)])
 
     def _space(self, buffer: str) -> Cycles:
         """The first cycle in which each beat finds room."""
@@ -233,14 +294,25 @@ class TimingModel:
         return [self.program.stage_by_name[e.destination].outs[0] for e in edges]
 
 
+def pair_cycles(program: Program, product: Stage) -> int:
+    """Cycles from one pair of operand beats to the next, at the best.
+
+    A load fills the room that a beat leaves behind in the cycle after, so only a buffer of a single
+    beat cannot give one in every cycle.
+    """
+    depths = [program.buffer_by_name[name].depth_pages for name in product.ins]
+    single = any(depth is not None and depth * program.tile == 1 for depth in depths)
+    return 1 + FIFO_CYCLES if single else 1
+
+
 def page_interval(program: Program, target: Target) -> tuple[int, str]:
     """Cycles from one result page to the next in the steady state, and what sets them."""
-    blocks = [
-        stage.kind.block_count
+    work = [
+        stage.kind.block_count * program.tile * pair_cycles(program, stage)
         for stage in program.stages
         if isinstance(stage.kind, MatmulTiles) and stage.kind.block_count is not None
     ]
-    bounds = [(max(blocks) * program.tile, "compute")]
+    bounds = [(max(work), "compute")]
     for edge in program.edges:
         if program.crosses(edge):
             page = program.buffer_by_name[edge.buffer].page

@@ -83,14 +83,18 @@ def _fault(entries: dict[str, Any]) -> str | None:
     left: list[object] = [entries]
     while left:
         value = left.pop()
-        if isinstance(value, dict):
-            left += cast(dict[str, object], value).values()
-        elif isinstance(value, list):
-            left += cast(list[object], value)
-        elif isinstance(value, int) and value.bit_length() >= INTEGER_BITS:
-            return TOO_LARGE
-        elif isinstance(value, str) and not is_one_line(value):
-            return f"{value[:SHOWN_CHARACTERS]!r} is no text of one line that can be shown"
+        match value:
+            case dict():
+                left += cast(dict[str, object], value).values()
+            case list():
+                left += cast(list[object], value)
+            case int() as number:
+                if not -(1 << (INTEGER_BITS - 1)) <= number < 1 << (INTEGER_BITS - 1):
+                    return TOO_LARGE
+            case str() as text if not is_one_line(text):
+                return f"{text[:SHOWN_CHARACTERS]!r} is no text of one line that can be shown"
+            case _:
+                pass
     return None
 
 

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field, replace
 
 from compiler.errors import EmptyMatrixError, WorkloadError
 from compiler.ir.body import Body, is_operation, operands_of
+from compiler.ir.dtype import INT8, SUM_BITS
 from compiler.ir.init import External, Init
 from compiler.ir.tensor import ValueRange
 
-INT8_RANGE = ValueRange(-128, 127)
-MOST_SUM_BITS = 32
+INT8_RANGE = ValueRange(INT8.low, INT8.high)
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,10 @@ class MatmulSpec:
                 raise WorkloadError(f"{name} must be a non-negative integer, not {extent!r}")
         if 0 in (self.m, self.n, self.k):
             raise EmptyMatrixError(m=self.m, n=self.n, k=self.k)
-        if type(self.sum_bits) is not int or not 2 <= self.sum_bits <= MOST_SUM_BITS:
+        if type(self.sum_bits) is not int or self.sum_bits not in SUM_BITS:
             raise WorkloadError(
-                f"sum_bits must be an integer in 2 to {MOST_SUM_BITS}, not {self.sum_bits!r}"
+                f"sum_bits must be an integer in {SUM_BITS[0]} to {SUM_BITS[-1]}, not "
+                f"{self.sum_bits!r}"
             )
         if self.map is not None and (
             not is_operation(self.map) or list(operands_of(self.map)) != [0]

@@ -3,7 +3,7 @@
 from functools import reduce
 from operator import and_, or_
 
-from amaranth.hdl import Assert, Const, Module, Signal
+from amaranth.hdl import Assert, Const, Module, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -67,7 +67,7 @@ class Chip(wiring.Component):
         Only with a host port, and for Token hand-offs: depth of the landing buffer at the other end
         of the link, in pages. It does not change.
     start : ``In(1)``
-        Asserted for one cycle to begin a run.
+        Asserted for one cycle to begin a run. Ignored while the chip runs and is not done.
     done : ``Out(1)``
         Whether the chip has stored or sent all that the program asks of it.
     <buffer>_link : ``Out(link_signature(...))``
@@ -94,7 +94,7 @@ class Chip(wiring.Component):
         host: bool = False,
         multipliers: MultiplierPlan | None = None,
     ):
-        self.program = program
+        self.program = program = program.canonical
         self.chip = chip
         self.multipliers = multipliers
         self.has_host = bool(host)
@@ -166,7 +166,7 @@ class Chip(wiring.Component):
         if self.has_host:
             self._join_host(m)
         else:
-            m.d.comb += self.starts.eq(self.start)
+            m.d.comb += self.starts.eq(self._pin_starts())
             for memory in self.memories.values():
                 if isinstance(memory, OperandMemory):
                     m.d.comb += memory.running.eq(1)
@@ -319,7 +319,7 @@ class Chip(wiring.Component):
         """Join the host port to the state, the counters and the memories of the chip."""
         m.submodules.host_port = host = HostPort(self.register_map, self.beats)
         connect(m, flipped(self.host), host.bus)
-        m.d.comb += self.starts.eq(self.start | host.start)
+        m.d.comb += self.starts.eq(self._pin_starts() | host.start)
         m.d.comb += host.running.eq(self.activity.running)
         m.d.comb += host.done.eq(self.done)
         m.d.comb += host.coordinate.eq(self.coordinate)
@@ -339,6 +339,10 @@ class Chip(wiring.Component):
         ]
         with m.If(reduce(or_, faults)):
             m.d.sync += host.fault.eq(1)
+
+    def _pin_starts(self) -> Value:
+        """Whether the pin starts a run. The host port refuses in mid-run by itself."""
+        return self.start & ~(self.activity.running & ~self.done)
 
     def _unstoppable(self) -> set[str]:
         """Buffers whose writers do not wait: what comes without room is lost, which is a fault."""

@@ -12,6 +12,7 @@ def chip_events(program: Program, chip: int, *, host: bool) -> list[str]:
 
     A chip without a host port does not count the waits.
     """
+    program = program.canonical
     stages = _stages(program, chip)
     here = {stage.name for stage in stages}
     return [
@@ -34,7 +35,7 @@ def chip_register_map(program: Program, chip: int, *, host: bool = True) -> Regi
 
 
 def _stages(program: Program, chip: int) -> list[Stage]:
-    return [s for s in program.stages if s.site is not None and s.site.chip == chip]
+    return [s for s in program.canonical.stages if s.site is not None and s.site.chip == chip]
 
 
 def _products(stages: list[Stage]) -> list[str]:

@@ -25,6 +25,7 @@ def distinct_chips(program: Program, *, host: bool = False) -> dict[int, int]:
 
 def anatomy(program: Program, chip: int, *, host: bool = False) -> tuple[Any, ...]:
     """All that the hardware of a chip is made from, with names as they are on the chip."""
+    program = program.canonical
     stages = [s for s in program.stages if s.site is not None and s.site.chip == chip]
     here = {stage.name for stage in stages}
     return (

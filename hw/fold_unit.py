@@ -7,7 +7,16 @@ from amaranth.hdl import Cat, Const, Module, Mux
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from compiler.ir.body import Add, Body, Literal, Max, Operand, is_operation, operands_of
+from compiler.ir.body import (
+    Add,
+    Body,
+    Literal,
+    Max,
+    Operand,
+    is_operation,
+    literals_of,
+    operands_of,
+)
 from hw.interfaces import lane_layout
 
 
@@ -40,7 +49,7 @@ class FoldUnit(wiring.Component):
         If ``beat`` is not an array layout.
     :exc:`ValueError`
         If the body is no operation, has one of literals alone, leaves out an operand or uses one
-        twice.
+        twice, or if a lane does not hold a literal.
     """
 
     def __init__(self, beat: data.ArrayLayout, *, body: Body):
@@ -51,6 +60,12 @@ class FoldUnit(wiring.Component):
             raise ValueError(
                 f"Body must combine each operand from 0 up exactly once, not be {body}"
             )
+        reach = 1 << (beat.elem_shape.width - 1)
+        for value in literals_of(body):
+            if not -reach <= value < reach:
+                raise ValueError(
+                    f"Literals must be in -{reach} .. {reach - 1}, as a lane is, not {value!r}"
+                )
         self.operand_count = len(used)
         super().__init__(
             {

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from compiler.ir.dtype import INT8
 from compiler.ir.program import Program
 from compiler.ir.stage import Load, Store
 from compiler.ir.tensor import Tensor
@@ -16,7 +17,7 @@ from hw.names import local_name
 IDENTITY = 0x5348_5244
 """``SHRD`` in ASCII, the first letter in the highest byte."""
 VERSION = 1
-ELEMENT_BITS = {"input": 8, "output": DATA_BITS}
+ELEMENT_BITS = {"input": INT8.bits, "output": DATA_BITS}
 """Bits of the bus that one element takes: inputs are packed bytes, outputs whole words."""
 
 
@@ -33,6 +34,11 @@ class Register:
     """A 32-bit register.
 
     ``value`` is the number that it always reads as; without one, ``source`` names what it shows.
+
+    Raises
+    ------
+    ValueError
+        If a register does not hold ``value``.
     """
 
     name: str
@@ -42,6 +48,12 @@ class Register:
     value: int | None = None
     source: str = ""
     bits: tuple[tuple[int, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.value is not None and not 0 <= self.value < 1 << DATA_BITS:
+            raise ValueError(
+                f"Register {self.name!r} must show {DATA_BITS} bits, not {self.value!r}"
+            )
 
 
 @dataclass(frozen=True)
@@ -113,7 +125,7 @@ def register_map(program: Program, chip: int, counters: tuple[str, ...]) -> Regi
     registers = _registers(program, chip, counters)
     windows: list[Window] = []
     offset = DATA_BYTES * len(registers)
-    for tensor in program.tensors:
+    for tensor in program.canonical.tensors:
         if tensor.chip == chip:
             window = _window(program, tensor, offset)
             windows.append(window)

@@ -14,7 +14,8 @@ from hw.barrier import BarrierNetwork
 from hw.chip import Chip
 from hw.link_channel import LinkChannel
 from hw.link_ports import constants, link_signature, receiver_port, sender_port
-from hw.names import module_name
+from hw.names import link_name, module_name
+from hw.start_guard import StartGuard
 
 
 class System(wiring.Component):
@@ -30,7 +31,8 @@ class System(wiring.Component):
     Members
     -------
     start : ``In(1)``
-        Asserted for one cycle to begin a run on all chips at once.
+        Asserted for one cycle to begin a run on all chips at once. Ignored during a run that it has
+        begun: until every chip is done.
     done : ``Out(1)``
         Whether every chip is done: the last output beat is in memory.
 
@@ -41,16 +43,19 @@ class System(wiring.Component):
     """
 
     def __init__(self, program: Program, *, host: bool = False):
-        self.program = program
+        self.program = program = program.canonical
         self.chips = tuple(Chip(program, chip, host=host) for chip in range(program.chip_count))
         super().__init__({"start": In(1), "done": Out(1)})
 
     def elaborate(self, platform) -> Module:
         m = Module()
         self.barrier_ends: dict[Barrier, list] = {}
+        m.submodules.start_guard = guard = StartGuard()
+        m.d.comb += guard.start.eq(self.start)
+        m.d.comb += guard.done.eq(self.done)
         for chip in self.chips:
             m.submodules[f"c{chip.chip}"] = chip
-            m.d.comb += chip.start.eq(self.start)
+            m.d.comb += chip.start.eq(guard.starts)
             for port, value in constants(self.program, chip.chip).items() if chip.has_host else ():
                 m.d.comb += getattr(chip, port).eq(value)
         m.d.comb += self.done.eq(reduce(and_, (chip.done for chip in self.chips)))
@@ -62,7 +67,7 @@ class System(wiring.Component):
                 )
                 sender = self.chips[link.source_chip]
                 receiver = self.chips[link.destination_chip]
-                m.submodules[module_name(name)] = channel
+                m.submodules[link_name(name)] = channel
                 connect(m, getattr(sender, sender_port(edge)), channel.sender)
                 self._join_receiver(m, edge, channel, getattr(receiver, receiver_port(edge)))
         for handoff in {edge.handoff: None for edge in self.program.edges}:
@@ -84,7 +89,7 @@ class System(wiring.Component):
         landings = [self.program.stage_by_name[edge.destination].outs[0] for edge, _, _ in ends]
         depths = [self.program.buffer_by_name[name].depth_pages or 0 for name in landings]
         network = BarrierNetwork(receivers=len(ends), depth_pages=max(depths))
-        m.submodules[f"barrier_{handoff.group}"] = network
+        m.submodules[f"barrier_{module_name(handoff.group)}"] = network
         m.d.comb += network.ready.eq(Cat(port.ready for _, port, _ in ends))
         for _, _, receiver in ends:
             m.d.comb += receiver.ready.eq(network.go)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -10,34 +11,48 @@ import numpy as np
 from click.core import ParameterSource
 
 from compiler import targets
+from compiler.check import require
+from compiler.ir import limits
+from compiler.ir.dtype import SUM_BITS
 from compiler.ir.init import External
 from compiler.ir.program import Program
 from compiler.ir.tensor import Tensor, ValueRange
 from compiler.passes.shard import ALGORITHMS, ShardPlan
 from compiler.pipeline import compile_sharded
-from compiler.workload import INT8_RANGE, MOST_SUM_BITS, MatmulSpec
+from compiler.workload import INT8_RANGE, MatmulSpec
 from shardwright.printing import complain
 from shardwright.programs import read_program
 from shardwright.value_range import ValueRangeType
 from sim.operand_files import read_matrix
 from sim.operands import check_inner, matrix, random_operands
 
-TILE_LIMIT = 64
-"""Largest tile: its 4096 multiply-accumulates are what a simulator of gates still takes."""
-LINK_LIMIT = 8192
-"""Most bits and most cycles of a link: far above any that exists, and what a simulator takes."""
+Operands = tuple[np.ndarray | None, np.ndarray | None]
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A product as the command line states it: its operands, and its program.
+    """A product as the command line states it: its program, and where its operands come from."""
 
-    The operands are ``None`` where the program holds their values itself.
-    """
-
-    a: np.ndarray | None
-    b: np.ndarray | None
     program: Program
+    supply: Callable[[], Operands]
+
+    @cached_property
+    def operands(self) -> Operands:
+        """A and B, each ``None`` where the program holds its values itself.
+
+        They are made when they are asked for, so that a program is looked at without them.
+        """
+        return self.supply()
+
+    @property
+    def a(self) -> np.ndarray | None:
+        """The left operand."""
+        return self.operands[0]
+
+    @property
+    def b(self) -> np.ndarray | None:
+        """The right operand."""
+        return self.operands[1]
 
 
 def problem_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -59,7 +74,7 @@ def product_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--chips", type=positive, default=1, help="Chips to split k over."),
         click.option(
             "--tile",
-            type=click.IntRange(1, TILE_LIMIT),
+            type=click.IntRange(1, limits.TILE),
             help="Edge of a tile.  [default: the target's]",
         ),
         click.option(
@@ -73,10 +88,10 @@ def product_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option(
             "--sum-bits",
-            type=click.IntRange(2, MOST_SUM_BITS),
-            default=MOST_SUM_BITS,
+            type=click.IntRange(SUM_BITS[0], SUM_BITS[-1]),
+            default=SUM_BITS[-1],
             help="Bits of accumulators, partial sums and results; fewer than 16 need operands of "
-            f"narrower ranges.  [default: {MOST_SUM_BITS}]",
+            f"narrower ranges.  [default: {SUM_BITS[-1]}]",
         ),
         *(
             click.option(
@@ -93,7 +108,7 @@ def product_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def machine_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options that state a machine."""
-    link_extent = click.IntRange(1, LINK_LIMIT)
+    link_extent = click.IntRange(1, limits.LINK)
     options = [
         click.option(
             "--target",
@@ -158,34 +173,54 @@ def load_or_state_problem(*, program_file: str | None, **options: Any) -> Proble
             flag = "--" + name.replace("_", "-")
             raise click.UsageError(f"{flag} does not go with --program, which is compiled already")
     program = read_program(program_file)
-    claim = program.claim
-    wants_a, wants_b = (_is_external(program, whole) for whole in (claim.left, claim.right))
     paths = options["operands"]
+    if paths:
+        files = _read_given(program, paths)
+        return Problem(program, lambda: files)
+    return Problem(program, lambda: _drawn(program, options["seed"]))
+
+
+def _read_given(program: Program, paths: tuple[str, ...]) -> Operands:
+    """Operands from files: of both sides, or of the one that a program does not hold itself."""
+    wants_a, wants_b = _external(program)
     if len(paths) == 1 and wants_a != wants_b:
         given = matrix(read_matrix(paths[0]), Path(paths[0]).name)
-        return Problem(given if wants_a else None, given if wants_b else None, program)
-    if paths:
-        return Problem(*_read_operands(paths, (None, None, None)), program)
+        return given if wants_a else None, given if wants_b else None
+    return _read_operands(paths, (None, None, None))
+
+
+def _drawn(program: Program, seed: int) -> Operands:
+    """Random operands for those that a program from a file does not hold itself.
+
+    They are as large as it claims, so the claim must stand first.
+    """
+    require(program)
+    claim = program.claim
     a, b = random_operands(
         claim.m,
         claim.n,
         claim.k,
-        options["seed"],
+        seed,
         a_range=_range_of(program, claim.left),
         b_range=_range_of(program, claim.right),
     )
-    return Problem(a if wants_a else None, b if wants_b else None, program)
+    wants_a, wants_b = _external(program)
+    return a if wants_a else None, b if wants_b else None
+
+
+def _external(program: Program) -> tuple[bool, bool]:
+    """Whether the host supplies A, and whether it supplies B."""
+    left, right = (
+        any(isinstance(tensor.init, External) for tensor in _slices_of(program, whole))
+        for whole in (program.claim.left, program.claim.right)
+    )
+    return left, right
 
 
 def _slices_of(program: Program, whole: str) -> Iterator[Tensor]:
     for tensor in program.tensors:
         if whole == (tensor.slice_of.whole if tensor.slice_of else tensor.name):
             yield tensor
-
-
-def _is_external(program: Program, whole: str) -> bool:
-    """Whether the host supplies an operand."""
-    return any(isinstance(tensor.init, External) for tensor in _slices_of(program, whole))
 
 
 def _range_of(program: Program, whole: str) -> ValueRange:
@@ -251,8 +286,9 @@ def state_problem(
             complain(f"note: k padded from {spec.k} to {spec.k_total} with zeros")
     program = compile_sharded(spec, ShardPlan(chips, reduce), machine)
     ranges = {"a_range": a_range, "b_range": b_range}
-    a, b = files or random_operands(spec.m, spec.n, spec.k, seed, **ranges)
-    return Problem(a, b, program)
+    return Problem(
+        program, lambda: files or random_operands(spec.m, spec.n, spec.k, seed, **ranges)
+    )
 
 
 def _read_operands(

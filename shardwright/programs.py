@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from compiler.errors import ProgramFormatError
+from compiler.ir.limits import FILE_BYTES
 from compiler.ir.program import Program
 from compiler.serialize import from_json, to_json
 from sim.files import write_whole
@@ -17,10 +18,14 @@ def read_program(path: str | Path) -> Program:
         If the file cannot be read, or does not hold a program in the known form.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        with open(path, "rb") as file:
+            content = file.read(FILE_BYTES + 1)
+        text = content.decode("utf-8") if len(content) <= FILE_BYTES else ""
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise ProgramFormatError(place=str(path), why=f"it cannot be read: {why}") from error
+    if len(content) > FILE_BYTES:
+        raise ProgramFormatError(place=str(path), why=f"it has more than {FILE_BYTES} bytes")
     return from_json(text)
 
 

@@ -16,6 +16,7 @@ from hw.system import System, settling_cycles
 from sim.errors import SimulationHangError
 from sim.files import check_writable
 from sim.hang import waiting_stages
+from sim.images import words_for
 from sim.result import ChipActivity, LinkActivity
 from sim.waves import written_waves
 
@@ -46,7 +47,7 @@ class AmaranthEngine:
     """
 
     def __init__(self, program: Program):
-        self.program = program
+        self.program = program = program.canonical
         self.system = System(program)
         self.simulator = Simulator(self.system)
         self.simulator.add_clock(CLOCK_PERIOD_SECONDS)
@@ -75,6 +76,8 @@ class AmaranthEngine:
 
         Raises
         ------
+        MemoryImageError
+            If the words of a tensor do not fit its memory.
         SimulationHangError
             If the run does not end in ``max_cycles`` cycles.
         OutputFileError
@@ -88,7 +91,8 @@ class AmaranthEngine:
         async def job(ctx):
             for chip in self.system.chips:
                 for name, memory in chip.memories.items():
-                    for row, word in enumerate(contents.get(name, ())):
+                    tensor = self.program.tensor_by_name[name]
+                    for row, word in enumerate(words_for(contents, tensor)):
                         ctx.set(memory.data[row].as_value(), word)
             for _ in range(settling_cycles(self.program)):
                 await ctx.tick()

@@ -60,6 +60,17 @@ class OperandRangeError(OperandError):
         )
 
 
+class OperandMaskError(OperandError):
+    """Elements of an operand are masked out, and the values under the mask are nobody's."""
+
+    def __init__(self, *, operand: str, count: int):
+        self.operand, self.count = operand, count
+        super().__init__(
+            f"operand {operand} has {count} masked elements, and the machine has no mask; say what "
+            f"stands there (numpy.ma.filled)"
+        )
+
+
 class OperandSourceError(OperandError):
     """An operand is supplied where the program has its own, or missing where it has none."""
 
@@ -72,6 +83,58 @@ class OperandSourceError(OperandError):
         )
 
 
+class ExactError(ShardwrightError):
+    """Numbers cannot go from one type to another without a change."""
+
+
+class InexactTypeError(ExactError):
+    """What is to become integers are none."""
+
+    def __init__(self, *, what: str, dtype: str, wanted: str):
+        self.what, self.dtype, self.wanted = what, dtype, wanted
+        super().__init__(f"{what} holds {dtype}, which does not become {wanted}: give integers")
+
+
+class InexactValueError(ExactError):
+    """A type does not hold a value."""
+
+    def __init__(
+        self,
+        *,
+        what: str,
+        value: int,
+        position: tuple[int, ...],
+        dtype: str,
+        low: int,
+        high: int,
+    ):
+        self.what, self.value, self.position, self.dtype = what, value, position, dtype
+        place = ", ".join(map(str, position))
+        super().__init__(
+            f"{what} holds {value} at ({place}), which {dtype} does not hold: "
+            f"its values are {low} to {high}"
+        )
+
+
+class ElementTypeError(ExactError):
+    """A program computes with a type that the machine does not compute with."""
+
+    def __init__(self, *, what: str, dtype: str):
+        self.what, self.dtype = what, dtype
+        super().__init__(
+            f"{what} holds {dtype}, which the machine does not compute with; "
+            f"it multiplies int8 and sums in int2 to int32"
+        )
+
+
+class MemoryImageError(ShardwrightError):
+    """The words for a tensor's memory are not those of such a memory."""
+
+    def __init__(self, *, tensor: str, why: str):
+        self.tensor, self.why = tensor, why
+        super().__init__(f"the words for tensor {tensor!r} do not fit its memory: {why}")
+
+
 class SimulationHangError(ShardwrightError):
     """A run did not end. ``waits`` lists the stages that wait, and on what."""
 
@@ -80,6 +143,18 @@ class SimulationHangError(ShardwrightError):
         super().__init__(
             f"the run did not end within {cycles} cycles; "
             + ("waiting: " + "; ".join(waits) if waits else "no stage waits")
+        )
+
+
+class CyclesDifferError(ShardwrightError):
+    """A run took other cycles than the program's schedule states, though its product is exact."""
+
+    def __init__(self, *, program: str, cycles: int, stated: int):
+        self.program, self.cycles, self.stated = program, cycles, stated
+        super().__init__(
+            f"the run of {program!r} took {cycles} cycles, but its schedule states {stated}; what "
+            f"ran is not what was certified, so neither its cycles nor its product can be relied "
+            f"on: compile the program anew, and report it if they still differ"
         )
 
 

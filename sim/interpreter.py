@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from compiler.ir.body import Add, Body, Literal, Max, Operand
-from compiler.ir.dtype import DType
+from compiler.ir.dtype import INT32, INT64, DType
 from compiler.ir.edge import Barrier, Edge
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
 from compiler.ir.tensor import Tensor
-from sim.errors import InterpreterDeadlockError
+from sim.errors import ElementTypeError, InterpreterDeadlockError
+from sim.exact import exact, wrapped
 from sim.operands import bind
 
 Wait = str
@@ -79,17 +80,24 @@ def interpret(
 
     Raises
     ------
-    OperandError
+    OperandError, ExactError
         If the operands do not fit the program.
+    ElementTypeError
+        If pages hold elements of a type that the machine does not compute with.
     InterpreterDeadlockError
         If no process can go on before all are at their end; it names them and what they wait on.
     """
+    program = program.canonical
     return _Machine(program, bind(program, a, b)).run()
 
 
 class _Machine:
     def __init__(self, program: Program, contents: dict[str, np.ndarray]):
         self.program = program
+        for buffer in program.buffers:
+            dtype = buffer.page.dtype
+            if not dtype.is_summed:
+                raise ElementTypeError(what=f"buffer {buffer.name!r}", dtype=str(dtype))
         self.memory = {
             tensor.name: _tiled(contents.get(tensor.name), tensor) for tensor in program.tensors
         }
@@ -236,7 +244,7 @@ def evaluate(body: Body, pages: list[np.ndarray], dtype: DType) -> np.ndarray:
             case Operand(index):
                 return pages[index]
             case Literal(constant):
-                return wrapped(np.full_like(pages[0], constant), dtype)
+                return wrapped(np.full(pages[0].shape, constant, dtype=object), dtype)
             case Add(left, right):
                 return wrapped(value(left) + value(right), dtype)
             case Max(left, right):
@@ -245,17 +253,12 @@ def evaluate(body: Body, pages: list[np.ndarray], dtype: DType) -> np.ndarray:
     return value(body)
 
 
-def wrapped(values: np.ndarray, dtype: DType) -> np.ndarray:
-    """Values modulo ``2 ** dtype.bits``, in two's complement."""
-    return (values - dtype.low) % (1 << dtype.bits) + dtype.low
-
-
 def _tiled(array: np.ndarray | None, tensor: Tensor) -> np.ndarray:
     """A matrix as its tiles, row-major, edge tiles filled with zeros."""
     tile = tensor.tile
     padded = np.zeros((tensor.row_tiles * tile, tensor.col_tiles * tile), dtype=np.int64)
     if array is not None:
-        padded[: array.shape[0], : array.shape[1]] = array
+        padded[: array.shape[0], : array.shape[1]] = exact(array, INT64, tensor.name)
     tiles = padded.reshape(tensor.row_tiles, tile, tensor.col_tiles, tile)
     return np.ascontiguousarray(tiles.transpose(0, 2, 1, 3)).reshape(-1, tile, tile)
 
@@ -265,4 +268,4 @@ def _untiled(tiles: np.ndarray, tensor: Tensor) -> np.ndarray:
     tile = tensor.tile
     grid = tiles.reshape(tensor.row_tiles, tensor.col_tiles, tile, tile)
     padded = grid.transpose(0, 2, 1, 3).reshape(tensor.row_tiles * tile, tensor.col_tiles * tile)
-    return padded[: tensor.rows, : tensor.cols].astype(np.int32)
+    return exact(padded[: tensor.rows, : tensor.cols], INT32, tensor.name)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from compiler.ir.dtype import INT8, INT64
 from compiler.ir.init import Const, External, Pattern, Values, Zero
 from compiler.ir.program import Program
 from compiler.ir.tensor import Tensor, ValueRange
@@ -9,16 +10,16 @@ from compiler.workload import INT8_RANGE
 from sim.errors import (
     InnerDimensionError,
     OperandDtypeError,
+    OperandMaskError,
     OperandRangeError,
     OperandShapeError,
     OperandSourceError,
 )
-
-INT8 = np.iinfo(np.int8)
+from sim.exact import exact
 
 
 def matrix(
-    array: np.ndarray, operand: str, low: int = INT8.min, high: int = INT8.max
+    array: np.ndarray, operand: str, low: int = INT8.low, high: int = INT8.high
 ) -> np.ndarray:
     """``array`` as a contiguous int8 matrix, whatever its integer type, order and byte order.
 
@@ -28,9 +29,15 @@ def matrix(
         If it does not hold integers.
     OperandShapeError
         If it does not have two axes.
+    OperandMaskError
+        If elements are masked out.
     OperandRangeError
         If an element lies outside of ``low`` to ``high``.
+    InexactValueError
+        If that range is wider than int8, and an element lies outside of int8.
     """
+    if np.ma.is_masked(array):
+        raise OperandMaskError(operand=operand, count=int(np.ma.count_masked(array)))
     array = np.asarray(array)
     if array.dtype.kind not in "iu":
         raise OperandDtypeError(operand=operand, dtype=str(array.dtype))
@@ -47,7 +54,7 @@ def matrix(
         raise OperandRangeError(
             operand=operand, value=int(array[row, col]), position=(row, col), low=low, high=high
         )
-    return np.ascontiguousarray(array, dtype=np.int8)
+    return np.ascontiguousarray(exact(array, INT8, f"operand {operand}"))
 
 
 def check_inner(a: np.ndarray, b: np.ndarray) -> None:
@@ -92,11 +99,13 @@ def bind(program: Program, a: np.ndarray | None, b: np.ndarray | None) -> dict[s
     ------
     OperandError
         If an operand is missing, is given twice, or does not fit the program.
+    ExactError
+        If the program says that an operand holds more than int8, and it does.
     """
     claim = program.claim
     given = {claim.left: ("A", a, (claim.m, claim.k)), claim.right: ("B", b, (claim.k, claim.n))}
     contents = {}
-    for tensor in program.tensors:
+    for tensor in program.canonical.tensors:
         whole = tensor.slice_of.whole if tensor.slice_of else tensor.name
         if whole not in given:
             continue
@@ -126,6 +135,7 @@ def assembled(program: Program, contents: dict[str, np.ndarray], whole: str) -> 
         for tensor in program.tensors
         if tensor.name == whole or (tensor.slice_of and tensor.slice_of.whole == whole)
     ]
+    pieces.sort(key=lambda tensor: tensor.slice_of.index if tensor.slice_of else 0)
     axis = 0 if pieces[0].slice_of and pieces[0].slice_of.axis == "rows" else 1
     return np.concatenate([contents[tensor.name] for tensor in pieces], axis=axis)
 
@@ -147,15 +157,16 @@ def _own_values(tensor: Tensor) -> np.ndarray:
         case Zero():
             values = np.zeros((rows, cols), dtype=np.int64)
         case Const(value):
-            values = np.full((rows, cols), value, dtype=np.int64)
+            values = np.full((rows, cols), value, dtype=object)
         case Pattern(modulus, shift):
-            values = (np.arange(rows * cols) % modulus - shift).reshape(rows, cols)
+            within = np.arange(rows * cols) % min(modulus, rows * cols)
+            values = (within.astype(object) - shift).reshape(rows, cols)
         case Values(listed):
-            values = np.array(listed, dtype=np.int64).reshape(rows, cols)
+            values = np.array(listed, dtype=object).reshape(rows, cols)
         case _:
             raise OperandDtypeError(operand=tensor.name, dtype=type(tensor.init).__name__)
     low, high = tensor.value_range.low, tensor.value_range.high
     if tensor.slice_of:  # it lists the zeros that pad the contraction too
         low, high = min(low, 0), max(high, 0)
-    checked = matrix(values, tensor.name, low, high)
+    checked = matrix(exact(values, INT64, f"tensor {tensor.name!r}"), tensor.name, low, high)
     return np.pad(checked, [(0, tensor.pad[0]), (0, tensor.pad[1])])

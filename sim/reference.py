@@ -1,9 +1,11 @@
-"""numpy's answer."""
+"""numpy's answer, in exact integers."""
 
 import numpy as np
 
-from compiler.ir.body import Add, Body, Literal, Max, Operand
+from compiler.ir.body import Add, Body, Literal, Max, Operand, widest_image
+from compiler.ir.dtype import INT32, INT64
 from compiler.ir.program import Claim
+from sim.exact import exact
 
 
 def claimed(claim: Claim, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -11,33 +13,42 @@ def claimed(claim: Claim, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
     Raises
     ------
-    OverflowError
-        If an element does not fit into int32, so that there is no int32 answer.
+    ExactError
+        If the operands are no integers of at most 64 bits, or an element of the answer does not fit
+        into int32.
     """
     total = product(a, b)
     return total if claim.map is None else mapped(total, claim.map)
 
 
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """``a . b`` of two int8 matrices, summed in 64 bits and returned as int32.
+    """``a . b`` of two integer matrices, as int32.
 
     Raises
     ------
-    OverflowError
-        If an element does not fit into int32, so that there is no int32 answer.
+    ExactError
+        If they are no integers of at most 64 bits, or an element of the product does not fit into
+        int32.
     """
-    return _as_int32(a.astype(np.int64) @ b.astype(np.int64), "product")
+    left, right = exact(a, INT64, "operand A"), exact(b, INT64, "operand B")
+    if left.shape[1] * _reach(left) * _reach(right) > INT64.high:
+        left, right = left.astype(object), right.astype(object)
+    return exact(left @ right, INT32, "the product")
 
 
 def mapped(product: np.ndarray, body: Body) -> np.ndarray:
-    """``body`` applied to each element of a product, in 64 bits and returned as int32.
+    """``body`` applied to each element of a product, as int32.
 
     Raises
     ------
-    OverflowError
-        If an element does not fit into int32, so that there is no int32 answer.
+    ExactError
+        If an element does not fit into int32.
     """
-    wide = product.astype(np.int64)
+    wide = exact(product, INT64, "the product")
+    reach = _reach(wide)
+    least, most = widest_image(body, -reach, reach)
+    if least < INT64.low or most > INT64.high:
+        wide = wide.astype(object)
 
     def value(of: Body) -> np.ndarray:
         match of:
@@ -50,11 +61,9 @@ def mapped(product: np.ndarray, body: Body) -> np.ndarray:
             case Max(left, right):
                 return np.maximum(value(left), value(right))
 
-    return _as_int32(value(body), "mapped product")
+    return exact(value(body), INT32, "the mapped product")
 
 
-def _as_int32(exact: np.ndarray, what: str) -> np.ndarray:
-    bounds = np.iinfo(np.int32)
-    if exact.size and (exact.min() < bounds.min or exact.max() > bounds.max):
-        raise OverflowError(f"the {what} leaves int32")
-    return exact.astype(np.int32)
+def _reach(values: np.ndarray) -> int:
+    """The greatest distance of a value from zero."""
+    return max(-int(values.min()), int(values.max()), 0) if values.size else 0

@@ -36,6 +36,7 @@ def reported_result(
     counters : mapping
         Counters of each chip, by name.
     """
+    program = program.canonical
     claim = program.claim
     (output,) = (tensor for tensor in program.tensors if tensor.role is TensorRole.OUTPUT)
     return RunResult(

@@ -11,6 +11,7 @@ from sim import reference
 from sim.amaranth_engine import AmaranthEngine, Progress
 from sim.compiled.engine import CompiledEngine
 from sim.compiled.errors import UnknownEngineError, WavesEngineError
+from sim.errors import CyclesDifferError
 from sim.images import matrix_of, words
 from sim.operands import assembled, bind
 from sim.result import RunResult
@@ -56,11 +57,14 @@ def simulate(
         If the operands do not fit the program.
     SimulationHangError
         If the run does not end; the amaranth engine names the stages that wait, and on what.
+    CyclesDifferError
+        If the product is exact, but took other cycles than the schedule states.
     EngineError
         If the engine cannot be used as asked.
     """
     _check_engine(engine, waves)
     require(program)
+    program = program.canonical
     contents = bind(program, a, b)
     claim = program.claim
     assert program.schedule is not None
@@ -76,7 +80,7 @@ def simulate(
     else:
         run = AmaranthEngine(program).run(images, max_cycles=limit, progress=progress, waves=waves)
     (output,) = (stage.kind.tensor for stage in program.stages if isinstance(stage.kind, Store))
-    return RunResult(
+    result = RunResult(
         program=program,
         c=matrix_of(run.memories[output], program.tensor_by_name[output]),
         reference=reference.claimed(
@@ -88,6 +92,10 @@ def simulate(
         links=tuple(run.links),
         chips=tuple(run.chips),
     )
+    stated = program.schedule.cycles
+    if result.exact and result.cycles != stated:
+        raise CyclesDifferError(program=program.name, cycles=result.cycles, stated=stated)
+    return result
 
 
 def _holds(program: Program, tensor: str, whole: str) -> bool:

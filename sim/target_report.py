@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from compiler.targets import PlanningTarget, Target
+from compiler.targets.catalogue import LINK_TABLES
 from sim.units import with_prefix
 
 UNKNOWN = "unknown"
@@ -13,7 +14,9 @@ UNKNOWN = "unknown"
 def target_record(target: Target | PlanningTarget) -> dict[str, Any]:
     """A target as plain data: the fields of its file, and whether it is for planning only."""
     if isinstance(target, Target):
-        return {**asdict(target), "planning_only": False}
+        fields = asdict(target)
+        links = fields.pop("link_kinds")
+        return {**fields, LINK_TABLES: list(links), "planning_only": False}
     peaks, sources = dict(target.peak_operations_per_second), dict(target.sources)
     return {**asdict(target), "peak_operations_per_second": peaks, "sources": sources}
 
@@ -38,7 +41,8 @@ def _row(target: Target) -> tuple[str, ...]:
 
 def _link(target: Target) -> str:
     pace = f" every {target.link_flit_cycles} cycles" if target.link_flit_cycles > 1 else ""
-    return f"{target.link_width_bits} bits{pace}, {target.link_latency_cycles} cycles"
+    more = f", and {len(target.link_kinds)} more" if target.link_kinds else ""
+    return f"{target.link_width_bits} bits{pace}, {target.link_latency_cycles} cycles{more}"
 
 
 def planning_rows(targets: Sequence[PlanningTarget]) -> list[Sequence[str]]:
@@ -64,11 +68,14 @@ def target_lines(target: Target | PlanningTarget) -> Iterator[str]:
     """All that is known of one target; for a planning target, each figure with its source."""
     yield f"{target.name}: {target.description}"
     if isinstance(target, Target):
-        fields = {key: value for key, value in asdict(target).items() if key != "description"}
+        fields = asdict(target)
+        del fields["description"], fields["link_kinds"]
         width = max(map(len, fields))
         for key, value in fields.items():
             shown = ", ".join(value) if isinstance(value, tuple) else value
             yield f"  {key:{width}}  {shown if isinstance(shown, str) else f'{shown:,}'}"
+        for kind in target.link_kinds:
+            yield f"  {'link ' + kind.name:{width}}  {kind}"
         return
     yield "for planning only: shardwright fit reads these figures, and no program is compiled"
     sources = dict(target.sources)

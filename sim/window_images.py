@@ -8,15 +8,23 @@ from compiler.ir.dtype import integer
 from compiler.ir.program import Claim
 from compiler.ir.tensor import Tensor
 from hw.register_map import ELEMENT_BITS, Window
+from sim.exact import exact
 from sim.images import beats_of, matrix_of
 
 
 def window_beats(array: np.ndarray, tensor: Tensor, window: Window, claim: Claim) -> list[bytes]:
-    """The beats of a matrix as a host sees them, each with the rest of its span."""
+    """The beats of a matrix as a host sees them, each with the rest of its span.
+
+    Raises
+    ------
+    ExactError
+        If an element of the window does not hold one of the matrix.
+    """
     by_columns = claim.left in (tensor.name, tensor.slice_of and tensor.slice_of.whole)
-    beats = beats_of(array, tensor, by_columns=by_columns)
-    elements = beats.astype(f"<i{window.element_bits // 8}")
-    return [beat.tobytes().ljust(window.beat_bytes, b"\0") for beat in elements]
+    elements = exact(array, integer(window.element_bits), tensor.name)
+    beats = beats_of(elements, tensor, by_columns=by_columns)
+    little = beats.astype(beats.dtype.newbyteorder("<"))
+    return [beat.tobytes().ljust(window.beat_bytes, b"\0") for beat in little]
 
 
 def matrix_of_beats(beats: list[bytes], tensor: Tensor) -> np.ndarray:

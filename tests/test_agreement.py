@@ -1,13 +1,15 @@
 """Numpy, the interpreter and the hardware agree on random programs.
 
-The loaded hypothesis profile says how many programs are tried; ``tests/conftest.py`` has them.
+The loaded hypothesis profile says how many programs are tried in the slow tier, and in every run a
+fifth of them; ``tests/conftest.py`` has the profiles.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from hypothesis import event, given
+import pytest
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from compiler.check import check
@@ -207,8 +209,20 @@ def cases(draw) -> Case:
     return Case(program, a, b, expected)
 
 
+@settings(max_examples=settings().max_examples // 5)
 @given(case=cases())
 def test_numpy_the_interpreter_and_the_hardware_agree(case):
+    agree(case)
+
+
+@pytest.mark.slow
+@given(case=cases())
+def test_they_agree_on_many_more(case):
+    agree(case)
+
+
+def agree(case: Case) -> None:
+    """Hold all three to one case."""
     program = case.program
     certificate = check(program)
     assert certificate.violated == ()

@@ -46,6 +46,7 @@ def check(program: Program) -> Certificate:
     Some obligations cannot even be asked of a program that breaks an earlier one; they count as
     violated and say so.
     """
+    program = program.canonical
     shown: dict[str, Obligation] = {}
     for name, obligation in (FIRST | REST).items():
         needed = ["well formed"] if name in FIRST else list(FIRST)

@@ -59,12 +59,35 @@ def _collectives(program: Program) -> Iterator[str]:
                 f"{collective.name} is said to end on chip {collective.home}, but ends on "
                 f"{_listed(homes)}"
             )
-        parent = {
-            sender: _chip(program.stage_by_name[name])
+        hops = [
+            (sender, _chip(program.stage_by_name[name]))
             for name, senders in sender_of.items()
             for sender in senders
-        }
-        yield from _algorithm(collective, parent)
+        ]
+        yield from _tree(collective, hops)
+        yield from _algorithm(collective, dict(hops))
+
+
+def _tree(collective: Collective, hops: list[tuple[int, int]]) -> Iterator[str]:
+    """Whether every chip but the home sends once, and every sum comes to the home."""
+    sent = Counter(sender for sender, _ in hops)
+    for chip, count in sorted(sent.items()):
+        most = 0 if chip == collective.home else 1
+        if count > most:
+            yield f"{collective.name}: chip {chip} sends {count} sums, and may send {most}"
+    reached, parent = {collective.home}, dict(hops)
+    for chip in parent:
+        way: list[int] = []
+        while chip in parent and chip not in reached and chip not in way:
+            way.append(chip)
+            chip = parent[chip]
+        if chip not in reached:
+            yield (
+                f"{collective.name}: the sums of chips {_listed({*way})} do not come to chip "
+                f"{collective.home}"
+            )
+            return
+        reached.update(way)
 
 
 def _algorithm(collective: Collective, parent: dict[int, int]) -> Iterator[str]:

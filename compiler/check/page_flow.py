@@ -17,6 +17,9 @@ from compiler.ir.tensor import Tensor
 
 Indices = NDArray[np.int64]
 
+MIXED_RESULTS = 2**20
+"""Results times blocks up to which results that add different blocks are told apart."""
+
 
 class FlowError(Exception):
     """A stage combines pages that do not belong together."""
@@ -35,7 +38,8 @@ class OperandPages:
 class SumPages:
     """Pages of sums in order: output tile, and per contraction block how often it was added.
 
-    ``mapped`` says whether an elementwise function that is not a sum has been applied.
+    Where the counts of all pages are the same, ``times`` has one row for all of them. ``mapped``
+    says whether an elementwise function that is not a sum has been applied.
     """
 
     row: Indices
@@ -43,12 +47,21 @@ class SumPages:
     times: NDArray[np.int32]
     mapped: str = ""
 
+    def times_of(self, page: int) -> NDArray[np.int32]:
+        """Per contraction block how often it was added into one of the pages."""
+        return self.times[page if len(self.times) > 1 else 0]
+
 
 Pages = OperandPages | SumPages
 
 
-def page_flow(program: Program) -> tuple[dict[str, Pages], dict[str, SumPages]]:
+def page_flow(
+    program: Program, *, with_operands: bool = False
+) -> tuple[dict[str, Pages], dict[str, SumPages]]:
     """The pages of every buffer, and those that each store receives, by buffer and stage name.
+
+    Operands are let go once a product has taken them, unless they are asked for: they are the most
+    by far.
 
     Raises
     ------
@@ -59,6 +72,8 @@ def page_flow(program: Program) -> tuple[dict[str, Pages], dict[str, SumPages]]:
     stored: dict[str, SumPages] = {}
     for stage in in_order(program):
         sources = [held[name] for name in sources_of(program, stage)]
+        if isinstance(stage.kind, MatmulTiles) and not with_operands:
+            held = {name: pages for name, pages in held.items() if name not in stage.ins}
         match stage.kind:
             case Load(tensor, _):
                 pages = _loaded(program, program.tensor_by_name[tensor], stage)
@@ -125,12 +140,13 @@ def _loaded(program: Program, tensor: Tensor, stage: Stage) -> OperandPages:
     assert isinstance(stage.kind, Load)
     if stage.kind.walk is None:
         raise FlowError(f"load {stage.name!r} has no walk")
-    pages = np.fromiter(stage.kind.walk.pages(), dtype=np.int64)
-    if pages.size and not 0 <= pages.min() <= pages.max() < tensor.page_count:
+    low, high = stage.kind.walk.span
+    if stage.kind.walk.page_count and not 0 <= low <= high < tensor.page_count:
         raise FlowError(
-            f"load {stage.name!r} reads page {int(pages.max())} of tensor {tensor.name!r}, which "
-            f"has {tensor.page_count}"
+            f"load {stage.name!r} reads page {high if low >= 0 else low} of tensor "
+            f"{tensor.name!r}, which has {tensor.page_count}"
         )
+    pages = stage.kind.walk.indices()
     row, col = np.divmod(pages, tensor.col_tiles)
     piece = tensor.slice_of
     whole = piece.whole if piece else tensor.name
@@ -186,9 +202,21 @@ def _multiplied(program: Program, stage: Stage, sources: list[Pages]) -> SumPage
             f"product {stage.name!r} adds blocks {blocks.min()} to {blocks.max()} of the "
             f"contraction, which has {extent}"
         )
-    times = np.zeros((results, extent), dtype=np.int32)
-    np.add.at(times, (np.arange(results)[:, None], blocks), 1)
-    return SumPages(left.tile[::depth], right.tile[::depth], times)
+    return SumPages(left.tile[::depth], right.tile[::depth], _times(stage, blocks, extent))
+
+
+def _times(stage: Stage, blocks: Indices, extent: int) -> NDArray[np.int32]:
+    """How often each result adds each of the ``extent`` blocks of the contraction.
+
+    Results that add the same blocks in the same order, as all do that a walk can make, are one row.
+    """
+    if len(blocks) and (blocks == blocks[:1]).all():
+        return np.bincount(blocks[0], minlength=extent).astype(np.int32)[None]
+    if len(blocks) * extent > MIXED_RESULTS:
+        raise FlowError(f"product {stage.name!r} adds other blocks to each of its results")
+    times = np.zeros((len(blocks), extent), dtype=np.int32)
+    np.add.at(times, (np.arange(len(blocks))[:, None], blocks), 1)
+    return times
 
 
 def _sums(stage: Stage, sources: list[Pages]) -> list[SumPages]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from compiler.check.page_flow import FlowError, SumPages, contraction_blocks, page_flow
+from compiler.check.page_flow import FlowError, Indices, SumPages, contraction_blocks, page_flow
 from compiler.ir.certificate import Obligation
 from compiler.ir.program import Program
 from compiler.ir.stage import Stage, Store
@@ -54,29 +54,42 @@ def _stored(program: Program, stage: Stage, pages: SumPages) -> Iterator[str]:
     if stage.kind.walk is None:
         yield f"{stage.name} has no walk"
         return
-    written = list(stage.kind.walk.pages())
-    held = (pages.row * output.col_tiles + pages.col).tolist()
-    for place, (page, tile) in enumerate(zip(written, held, strict=False)):
-        if page != tile:
-            yield f"{stage.name} writes output tile {tile} to the place of tile {page}"
-            break
-        missing = np.flatnonzero(pages.times[place] == 0)
-        repeated = np.flatnonzero(pages.times[place] > 1)
-        if missing.size:
-            yield f"output tile {tile} lacks {_elements(program, missing)}"
-        if repeated.size:
-            times = int(pages.times[place][repeated[0]])
-            yield f"output tile {tile} adds {_elements(program, repeated)} {times} times"
-        if missing.size or repeated.size:
-            break
-    if sorted(written) != list(range(output.page_count)) or len(held) != len(written):
+    walk = stage.kind.walk
+    held = pages.row * output.col_tiles + pages.col
+    common = min(walk.page_count, len(held))
+    written = walk.indices() if common else held
+    misplaced = np.flatnonzero(written[:common] != held[:common])
+    wrong = np.flatnonzero((pages.times != 1).any(axis=1))
+    reached = [int(places[0]) for places in (misplaced, wrong) if places.size]
+    if reached and min(reached) < common:
+        yield from _misstored(program, stage, pages, held, written, min(reached))
+    distinct = walk.distinct()
+    within = 0 <= walk.span[0] <= walk.span[1] < output.page_count
+    if not (within and distinct == output.page_count == walk.page_count == len(held)):
         yield (
-            f"{stage.name} writes {len(set(written))} of {output.page_count} output tiles in "
-            f"{len(written)} pages, of which {len(held)} arrive"
+            f"{stage.name} writes {distinct} of {output.page_count} output tiles in "
+            f"{walk.page_count} pages, of which {len(held)} arrive"
         )
     claimed = str(claim.map) if claim.map else ""
     if pages.mapped != claimed:
         yield f"the sum is mapped by {pages.mapped or 'nothing'}, not by {claimed or 'nothing'}"
+
+
+def _misstored(
+    program: Program, stage: Stage, pages: SumPages, held: Indices, written: Indices, place: int
+) -> Iterator[str]:
+    """What is wrong with the page that is stored as number ``place``."""
+    tile, page = int(held[place]), int(written[place])
+    if page != tile:
+        yield f"{stage.name} writes output tile {tile} to the place of tile {page}"
+        return
+    times = pages.times_of(place)
+    missing, repeated = np.flatnonzero(times == 0), np.flatnonzero(times > 1)
+    if missing.size:
+        yield f"output tile {tile} lacks {_elements(program, missing)}"
+    if repeated.size:
+        many = int(times[repeated[0]])
+        yield f"output tile {tile} adds {_elements(program, repeated)} {many} times"
 
 
 def _elements(program: Program, blocks: np.ndarray) -> str:

@@ -8,16 +8,19 @@ from compiler.ir.certificate import Obligation
 from compiler.ir.program import Program
 from compiler.ir.stage import Recv
 from compiler.validate import check_meaning, check_structure
-from compiler.validate.capacity import check_capacity, owners
+from compiler.validate.capacity import check_capacity, check_chips, owners
 from compiler.validate.locality import check_handoffs, check_landing, check_links
+from compiler.validate.machine import check_machine
+from compiler.validate.target import check_target
+from compiler.validate.types import check_types
 
 
 def well_formed(program: Program) -> Obligation:
     """Names, ports, pairing of buffers."""
     return _ruled(
         "well formed",
-        "Names are unique and known, stages have the ports of their kind, buffers are paired, and "
-        "what has a size has one.",
+        "Names are names, unique and known, stages have the ports of their kind, buffers are "
+        "paired, and what has a size has one that is within the limits.",
         lambda: check_structure(program),
         (("stages", len(program.stages)), ("buffers", len(program.buffers))),
     )
@@ -40,8 +43,7 @@ def landing(program: Program) -> Obligation:
     receives = sum(isinstance(stage.kind, Recv) for stage in program.stages)
 
     def check() -> None:
-        if unplaced:
-            raise ValidationError("NoSite", unplaced[0], f"{unplaced[0]!r} has no site")
+        check_sited(program)
         check_landing(program)
 
     return _ruled(
@@ -50,6 +52,27 @@ def landing(program: Program) -> Obligation:
         check,
         (("edges between chips", crossing), ("receives", receives)),
     )
+
+
+def check_shown(program: Program) -> None:
+    """Check that a program can be printed: it is a graph, and all of it is placed on its chips.
+
+    Raises
+    ------
+    ValidationError
+        For the first rule that is broken.
+    """
+    check_structure(program)
+    check_sited(program)
+    check_landing(program)
+    check_chips(program)
+
+
+def check_sited(program: Program) -> None:
+    """Every stage and buffer has a site."""
+    for record in (*program.stages, *program.buffers):
+        if record.site is None:
+            raise ValidationError("NoSite", record.name, f"{record.name!r} has no site")
 
 
 def handoffs(program: Program) -> Obligation:
@@ -81,7 +104,7 @@ def handoffs(program: Program) -> Obligation:
 
 
 def capacity(program: Program) -> Obligation:
-    """Memory, engines and link ports of every chip."""
+    """Element types, links, and memory, engines and link ports of every chip."""
     used = Counter[int]()
     for (_, chip), size in owners(program).items():
         used[chip] += size
@@ -91,7 +114,10 @@ def capacity(program: Program) -> Obligation:
     most_ports = max(ports.values(), default=0)
 
     def check() -> None:
+        check_types(program)
+        check_target(program, program.target)
         check_capacity(program, program.target)
+        check_machine(program)
         if not program.memory:
             raise ValidationError("MemoryMap", program.name, "the program has no memory map")
         if most_ports > program.requires.link_ports:
@@ -108,19 +134,15 @@ def capacity(program: Program) -> Obligation:
                 f"the program multiplies tiles of {program.tile}, but target "
                 f"{program.target.name!r} has tile units of {program.target.tile}",
             )
-        busy = {stage.site.chip for stage in program.stages if stage.site}
-        for chip in range(program.chip_count):
-            if chip not in busy:
-                raise ValidationError(
-                    "IdleChip", f"chip {chip}", f"chip {chip} of {program.chip_count} does nothing"
-                )
         for stage in program.stages:
             if stage.engine is None:
                 raise ValidationError("NoEngine", stage.name, f"{stage.name!r} has no engine")
 
     return _ruled(
         "capacity",
-        "Every chip's tensors and buffers fit its memory; engines and link ports suffice.",
+        "Every chip can be built: tensors and buffers fit its memory, engines and link ports "
+        "suffice, links are of a kind that the target has, and the machine computes with every "
+        "element's type.",
         check,
         (
             ("most bytes of a chip", max(used.values(), default=0)),

@@ -1,16 +1,23 @@
-"""The token graph, run beat by beat with the program's own depths.
+"""The token graph, run beat by beat with the program's own depths until it repeats itself.
 
 Every stage, link and operation takes a beat in the first cycle in which its operands, its own
 register and room downstream are there. A page waits for the same page of earlier stages, and for
 room that earlier pages leave behind in later ones, so one walk over pages and, within a page, over
 stages in order gives all times.
+
+What a page does depends on nothing but the times that the pages before it have left behind: when
+each stage, link and operation passed its last beat, and when the slots of each buffer came free.
+Once all of these are what they were some pages ago, but for a number of cycles by which all have
+moved on, every later page does what the page that many pages before it did, so many cycles later.
+Until then every page is run, and all of them if that never happens.
 """
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from dataclasses import dataclass, field
 
 from compiler.check.page_flow import FlowError, in_order, sources_of
 from compiler.ir.body import Body, Literal, Operand
+from compiler.ir.buffer import Buffer
 from compiler.ir.edge import Barrier, Edge, Semaphore
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage
@@ -45,30 +52,76 @@ def check_flow(program: Program) -> None:
 class TokenRun:
     """Times of a run of ``pages`` result pages.
 
-    ``unbounded`` runs the same graph with room for every page, which no depth can beat. ``waited``
-    counts the cycles for which the room of each buffer was waited for. ``sent`` holds the cycles of
-    the first and the last beat of each stage; a load's are those that its product makes it keep.
+    Attributes
+    ----------
+    end : int
+        The cycle in which the last beat is stored.
+    sent : dict
+        Cycles of the first and the last beat of each stage; a load's are those that its product
+        makes it keep.
+    waited : dict
+        By buffer, the cycles for which its room was waited for in the pages that were run.
+    pages_run : int
+        Pages that were run one by one.
     """
 
     program: Program
     pages: int
-    unbounded: bool = False
     end: int = 0
-    readable: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    taken: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    passed: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    waited: dict[str, int] = field(default_factory=dict[str, int])
     sent: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
-    rounds: dict[tuple[Barrier, int], int] = field(default_factory=dict[tuple[Barrier, int], int])
+    waited: dict[str, int] = field(default_factory=dict[str, int])
+    pages_run: int = 0
+
+    def __post_init__(self) -> None:
+        self._readable: dict[str, list[int]] = {}
+        self._taken = {buffer.name: self._slots(buffer) for buffer in self.program.buffers}
+        self._passed: dict[str, int] = {}
+        self._rounds: dict[Barrier, tuple[int, int]] = {}
 
     def run(self) -> "TokenRun":
-        """Run all beats and return this run."""
+        """Run the pages and return this run."""
         stages = [s for s in in_order(self.program) if not isinstance(s.kind, Load)]
+        first_reused = max((taken.maxlen or 0 for taken in self._taken.values()), default=0)
+        history: list[dict[str, int]] = []
+        kept, patience = None, 1
         for page in range(self.pages):
+            self._readable = defaultdict(list)
             for stage in stages:
                 for beat in range(self.program.tile):
                     self._pass(stage, page, beat)
+            self.pages_run = page + 1
+            if (page + 1) * self.program.tile < first_reused:
+                continue
+            # Brent's search for a cycle: compare with one state kept, and keep another one after
+            # twice as many pages as before.
+            history.append({stage: last for stage, (_, last) in self.sent.items()})
+            state = self._state()
+            if state == kept:
+                self._go_on(history)
+                break
+            if len(history) > patience:
+                kept, patience, history = state, 2 * patience, history[-1:]
         return self
+
+    def _slots(self, buffer: Buffer) -> deque[int]:
+        """The times of the last beats that left a buffer, as many as can still be waited for."""
+        depth = buffer.depth_pages or 0
+        pages = depth if depth < self.pages else 1
+        return deque(maxlen=pages * self.program.tile)
+
+    def _state(self) -> list[int]:
+        """All that the next page depends on, counted from the end of this one."""
+        times = [cycle - self.end for taken in self._taken.values() for cycle in taken]
+        return times + [cycle - self.end for cycle in self._passed.values()]
+
+    def _go_on(self, history: list[dict[str, int]]) -> None:
+        """Repeat the pages behind the first of ``history`` up to the last page of the run."""
+        period = len(history) - 1
+        rounds, rest = divmod(self.pages - self.pages_run, period)
+        for stage, (first, last) in self.sent.items():
+            moved = (last - history[0][stage]) * (rounds + 1)
+            self.sent[stage] = (first, history[rest][stage] + moved)
+        self.end = max(last for _, last in self.sent.values())
 
     def _pass(self, stage: Stage, page: int, beat: int) -> None:
         match stage.kind:
@@ -78,26 +131,39 @@ class TokenRun:
                 (edge,) = self.program.edges_by_destination[stage.name]
                 self._cross(stage, edge, page, beat)
             case Fold(body) | Map(body):
-                self._operate(stage, body, page * self.program.tile + beat)
+                self._operate(stage, body, page, beat)
             case _:
                 (source,) = sources_of(self.program, stage)
-                self.end = self.readable[source][page * self.program.tile + beat]
-                self.taken[source].append(self.end)
+                self.end = self._readable[source][beat]
+                self._taken[source].append(self.end)
                 self._send(stage.name, self.end)
 
     def _multiply(self, stage: Stage, block_count: int, page: int, beat: int) -> None:
+        """Take a result's pairs of beats when its first one is admitted; let its rows leave.
+
+        Both loads fill their buffers from the start on and keep pace, so all that a pair waits for
+        is the pair before it. But a buffer of a single beat is filled only after it was emptied,
+        and gives a beat every other cycle.
+        """
         (out,) = stage.outs
-        work = block_count * self.program.tile
-        admissions = self.passed[stage.name]
+        pairs = block_count * self.program.tile
+        pace = 1
+        for name in stage.ins:
+            if (self.program.buffer_by_name[name].depth_pages or 0) * self.program.tile == 1:
+                pace = 1 + FIFO_CYCLES
         if beat == 0:
-            admitted = admissions[-1] + work if admissions else LOAD_CYCLES + FIFO_CYCLES
-            admissions.append(self._wait(admitted, self._slot(out, page), out))
+            before = self._passed.get(stage.name)
+            ready = LOAD_CYCLES + FIFO_CYCLES if before is None else before + pace
+            admitted = self._wait(ready, self._slot(out, page), out)
+            self._passed[stage.name] = admitted + (pairs - 1) * pace
+            if pace > 1 and pairs * self.pages > 1:
+                self.waited |= dict.fromkeys(stage.ins, pairs * self.pages)
             for edge in self.program.edges_by_destination[stage.name]:
                 self._send(edge.source, LOAD_CYCLES)
-                self._send(edge.source, admissions[-1] + work - 1 - FIFO_CYCLES)
-        row = admissions[-1] + work - 1 + TILE_CYCLES + beat
+                self._send(edge.source, self._passed[stage.name] - FIFO_CYCLES)
+        row = self._passed[stage.name] + TILE_CYCLES + beat
         self._send(stage.name, row)
-        self.readable[out].append(row + FIFO_CYCLES)
+        self._readable[out].append(row + FIFO_CYCLES)
 
     def _cross(self, stage: Stage, edge: Edge, page: int, beat: int) -> None:
         (landing,) = stage.outs
@@ -106,20 +172,20 @@ class TokenRun:
         width = min(link.width_bits for link in links)
         flit_cycles = max(link.flit_cycles for link in links)
         flits = -(-self.program.buffer_by_name[edge.buffer].page.beat_bits // width)
-        begin = self.readable[edge.buffer][page * self.program.tile + beat]
-        if self.taken[edge.buffer]:
-            begin = max(begin, self.taken[edge.buffer][-1] + flit_cycles)
+        begin = self._readable[edge.buffer][beat]
+        if self._taken[edge.buffer]:
+            begin = max(begin, self._taken[edge.buffer][-1] + flit_cycles)
         if beat == 0:
             begin = self._wait(begin, self._offer(edge, landing, page, latency), landing)
         last_flit = begin + (flits - 1) * flit_cycles
-        self.taken[edge.buffer].append(last_flit)
+        self._taken[edge.buffer].append(last_flit)
         arrives = last_flit + LINK_REGISTER_CYCLES + latency
         self._send(stage.name, arrives)
         if not isinstance(edge.handoff, Semaphore | Barrier):
-            self.readable[landing].append(arrives + FIFO_CYCLES)
+            self._readable[landing].append(arrives + FIFO_CYCLES)
         elif beat == self.program.tile - 1:
             readable = arrives + VALID_CYCLES + FIFO_CYCLES
-            self.readable[landing].extend([readable] * self.program.tile)
+            self._readable[landing].extend([readable] * self.program.tile)
 
     def _offer(self, edge: Edge, landing: str, page: int, latency: int) -> int:
         """The first cycle in which the sender knows of a free slot for a page."""
@@ -136,51 +202,47 @@ class TokenRun:
 
         Earlier pages free the slots, so it is known before the first receiver asks.
         """
-        if (barrier, page) not in self.rounds:
+        known, free = self._rounds.get(barrier, (-1, 0))
+        if known != page:
             members = [e for e in self.program.edges if e.handoff == barrier]
             landings = [self.program.stage_by_name[e.destination].outs[0] for e in members]
-            self.rounds[barrier, page] = max(self._slot(name, page) for name in landings)
-        return self.rounds[barrier, page]
+            free = max(self._slot(name, page) for name in landings)
+            self._rounds[barrier] = (page, free)
+        return free
 
-    def _operate(self, stage: Stage, body: Body, index: int) -> None:
+    def _operate(self, stage: Stage, body: Body, page: int, beat: int) -> None:
         (out,) = stage.outs
-        registers = self.passed[f"{stage.name}:"]
-        fires = self._fire(stage, body, index, f"{stage.name}:")
-        written = fires + OPERATION_CYCLES
-        if registers:
-            written = max(written, registers[-1] + 1)
-        depth = self.program.buffer_by_name[out].depth_pages or 0
-        room = index - depth * self.program.tile
-        if not self.unbounded and room >= 0:
-            written = self._wait(written, self.taken[out][room] + 1, out)
-        registers.append(written)
+        register = f"{stage.name}:"
+        written = self._fire(stage, body, beat, register) + OPERATION_CYCLES
+        if register in self._passed:
+            written = max(written, self._passed[register] + 1)
+        if page >= (self.program.buffer_by_name[out].depth_pages or 0):
+            written = self._wait(written, self._taken[out][beat] + 1, out)
+        self._passed[register] = written
         self._send(stage.name, written)
-        self.readable[out].append(written + FIFO_CYCLES)
+        self._readable[out].append(written + FIFO_CYCLES)
 
-    def _fire(self, stage: Stage, body: Body, index: int, parent: str, key: str = "/") -> int:
+    def _fire(self, stage: Stage, body: Body, beat: int, parent: str, key: str = "/") -> int:
         """The cycle in which an operation takes its beats; its register must be free by then.
 
         ``key`` says where the operation stands in the body, ``parent`` where its result goes.
         """
         assert not isinstance(body, Operand | Literal)
         here = stage.name + key
-        passed = self.passed[here]
-        fires = passed[-1] + 1 if passed else 0
-        if index:
-            fires = max(fires, self.passed[parent][index - 1])
+        fires = max(self._passed.get(here, -1) + 1, self._passed.get(parent, 0))
         for side, operand in (("l", body.left), ("r", body.right)):
             match operand:
                 case Operand(position):
-                    fires = max(fires, self.readable[stage.ins[position]][index])
+                    fires = max(fires, self._readable[stage.ins[position]][beat])
                 case Literal():
                     pass
                 case _:
-                    inner = self._fire(stage, operand, index, here, key + side)
+                    inner = self._fire(stage, operand, beat, here, key + side)
                     fires = max(fires, inner + OPERATION_CYCLES)
-        passed.append(fires)
+        self._passed[here] = fires
         for operand in (body.left, body.right):
             if isinstance(operand, Operand):
-                self.taken[stage.ins[operand.index]].append(fires)
+                self._taken[stage.ins[operand.index]].append(fires)
         return fires
 
     def _send(self, stage: str, cycle: int) -> None:
@@ -196,7 +258,6 @@ class TokenRun:
 
     def _slot(self, buffer: str, page: int) -> int:
         """The first cycle in which a slot of a buffer is free for a page; 0 if it always was."""
-        depth = self.program.buffer_by_name[buffer].depth_pages or 0
-        if self.unbounded or page < depth:
+        if page < (self.program.buffer_by_name[buffer].depth_pages or 0):
             return 0
-        return self.taken[buffer][(page - depth + 1) * self.program.tile - 1] + 1
+        return self._taken[buffer][self.program.tile - 1] + 1

@@ -4,14 +4,12 @@ from collections.abc import Iterator
 
 from compiler.check.page_flow import FlowError, in_order, sources_of
 from compiler.check.token_run import TokenRun, check_flow
+from compiler.check.unbounded_run import unbounded_end
 from compiler.ir.certificate import Obligation
 from compiler.ir.edge import Barrier, Semaphore
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Store
 from compiler.ir.walk import Loop, Walk
-
-FOLLOWED_PAGES = 64
-"""Result pages that are run one by one; every slot has been used again by then."""
 
 COUNTING = (
     "Over a whole run, the pages reserved, pushed and popped are the same for every buffer, and "
@@ -62,22 +60,20 @@ def no_deadlock(program: Program) -> Obligation:
     """Run the token graph with the program's depths and with unbounded buffers."""
     violations = list(stuck(program))
     pages = _result_pages(program)
-    followed = min(pages, FOLLOWED_PAGES)
-    if violations or followed < 1:
+    if violations or pages < 1:
         violations = violations or ["no result page is stored"]
         return Obligation("no deadlock", NO_DEADLOCK, (("result pages", pages),), tuple(violations))
-    bounded = TokenRun(program, followed).run()
-    unbounded = TokenRun(program, followed, unbounded=True).run()
-    if bounded.end > unbounded.end:
+    run, unbounded = TokenRun(program, pages).run(), unbounded_end(program, pages)
+    if run.end > unbounded:
         violations.append(
-            f"{followed} result pages take {bounded.end} cycles, but {unbounded.end} with "
-            f"unbounded buffers; room was waited for in {', '.join(bounded.waited)}"
+            f"{pages} result pages take {run.end} cycles, but {unbounded} with unbounded buffers; "
+            f"room was waited for in {', '.join(run.waited)}"
         )
     evidence = (
         ("result pages", pages),
-        ("pages run", followed),
-        ("cycles", bounded.end),
-        ("cycles with unbounded buffers", unbounded.end),
+        ("pages run", run.pages_run),
+        ("cycles", run.end),
+        ("cycles with unbounded buffers", unbounded),
     )
     return Obligation("no deadlock", NO_DEADLOCK, evidence, tuple(violations))
 
@@ -121,7 +117,7 @@ def _trips(program: Program) -> Iterator[str]:
     moved: set[str] = set()
     for stage in program.stages:
         if isinstance(stage.kind, Load | Store) and stage.kind.walk:
-            pages = len(set(stage.kind.walk.pages()))
+            pages = stage.kind.walk.distinct()
             moved.add(stage.kind.tensor)
             stated = [(t.pages, t.times) for t in program.trips if t.tensor == stage.kind.tensor]
             done = (pages, stage.kind.walk.page_count // max(1, pages))
@@ -139,11 +135,11 @@ def _plan(program: Program) -> Iterator[str]:
         yield "the program has no work plan"
         return
     m, n = Loop(work.m_tiles, work.n_tiles), Loop(work.n_tiles, 1)
-    planned = list(Walk((m, n) if work.order == "mn" else (n, m)).pages())
+    planned = Walk((m, n) if work.order == "mn" else (n, m)).normal()
     for stage in program.stages:
         if not isinstance(stage.kind, Store) or stage.kind.walk is None:
             continue
-        if list(stage.kind.walk.pages()) != planned:
+        if stage.kind.walk.normal() != planned:
             yield (
                 f"{stage.name} walks {stage.kind.walk}, which is not the order {work.order} of "
                 f"{work.m_tiles} x {work.n_tiles} tiles that is planned"

@@ -93,6 +93,18 @@ def widest_image(body: Body, low: int, high: int) -> tuple[int, int]:
     return min(least for least, _ in images), max(most for _, most in images)
 
 
+def literals_of(body: Body) -> Iterator[int]:
+    """Values of literals from left to right."""
+    match body:
+        case Operand():
+            return
+        case Literal(value):
+            yield value
+        case Add(left, right) | Max(left, right):
+            yield from literals_of(left)
+            yield from literals_of(right)
+
+
 def operands_of(body: Body) -> Iterator[int]:
     """Operand indices from left to right, with repetitions."""
     match body:

@@ -14,7 +14,7 @@ class Obligation:
     statement : str
         What must hold.
     evidence : tuple of (str, int or str)
-        What was found, as named figures.
+        What was found, as named figures, in the order of the checker.
     violations : tuple of str
         Everything that speaks against it; empty if it holds.
     """

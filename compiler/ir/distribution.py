@@ -25,7 +25,7 @@ class Sharded:
 
 @dataclass(frozen=True)
 class Partial:
-    """A sum that holds only the listed contributions out of ``count``."""
+    """A sum that holds only the listed contributions out of ``count``, in no order."""
 
     contributions: tuple[int, ...]
     count: int

@@ -54,7 +54,7 @@ class Edge:
 
     An edge between chips names the buffer at the sender; the receiver is a Recv stage that owns
     a buffer of its own. ``handoff`` is ``None`` until the handshake pass, ``route`` until the
-    route pass; a route lists link names, and is empty inside a chip.
+    route pass; a route lists link names in the order of the way, and is empty inside a chip.
     """
 
     name: str

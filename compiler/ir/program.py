@@ -5,6 +5,7 @@ from functools import cached_property
 
 from compiler.ir.body import Body
 from compiler.ir.buffer import Buffer
+from compiler.ir.canonical import in_canonical_order
 from compiler.ir.certificate import Certificate
 from compiler.ir.dtype import DType
 from compiler.ir.edge import Edge, Link
@@ -59,7 +60,10 @@ class WorkPlan:
 
 @dataclass(frozen=True)
 class Collective:
-    """A group operation: which stages of which chips make it up, and in what order it combines."""
+    """A group operation: which stages of which chips make it up, and how it combines.
+
+    ``chips`` and ``stages`` have no order. What is added to what is said by the folds.
+    """
 
     name: str
     kind: str
@@ -120,7 +124,13 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Program:
-    """A placed program over ``chip_count`` chips, or one on its way there."""
+    """A placed program over ``chip_count`` chips, or one on its way there.
+
+    None of its lists has an order: records refer to each other by name. Order means something only
+    where a record says so: the ``ins`` and ``outs`` of a stage, the loops of a walk, the links of a
+    route, the values of a tensor, the obligations of a certificate and their evidence. Whoever goes
+    through a program goes through its :attr:`canonical` form.
+    """
 
     name: str
     target: Target
@@ -141,6 +151,11 @@ class Program:
     memory: tuple[Allocation, ...] = ()
     schedule: Schedule | None = None
     certificate: Certificate | None = None
+
+    @cached_property
+    def canonical(self) -> "Program":
+        """The same program, with the lists that have no order in the compiler's order."""
+        return in_canonical_order(self)
 
     @cached_property
     def stage_by_name(self) -> dict[str, Stage]:

@@ -1,9 +1,24 @@
 """What a machine provides."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 from compiler.errors import TargetValueError
+from compiler.ir import limits
 from compiler.ir.edge import CROSSING_HANDOFFS, LOCAL_HANDOFFS
+from compiler.ir.link_kind import LinkKind, check_link_kinds
+from compiler.ir.names import RULE, is_line, is_name
+
+MOST = {
+    "tile": limits.TILE,
+    "link_ports": limits.LINK_PORTS,
+    "link_width_bits": limits.LINK,
+    "link_latency_cycles": limits.LINK,
+    "link_flit_cycles": limits.LINK,
+    "compute_engines": limits.ENGINES,
+    "movement_engines": limits.ENGINES,
+    "memory_bytes": limits.MEMORY_BYTES,
+}
+"""The most that each count may be."""
 
 
 @dataclass(frozen=True)
@@ -16,7 +31,8 @@ class Target:
         Edge of a tile; a tile unit has ``tile * tile`` multiply-accumulates.
     handoffs : tuple of str
         Hand-offs provided: of ``ValidReady`` and ``Fifo`` inside a site, of ``Token``,
-        ``Semaphore`` and ``Barrier`` between chips.
+        ``Semaphore`` and ``Barrier`` between chips. Their order says nothing: the preferred ones
+        are :attr:`local_handoff` and :attr:`crossing_handoff`.
     link_ports : int
         Ends of links that one chip can hold, in both directions together.
     link_width_bits : int
@@ -30,6 +46,9 @@ class Target:
         Memory of one chip for tensors and buffers.
     link_flit_cycles : int
         Cycles for which a flit holds a link.
+    link_kinds : tuple of LinkKind
+        Further kinds of links, in no order. A compiled program takes links of the kind that the
+        three fields above state; one that is edited by hand may take any of these.
 
     Raises
     ------
@@ -48,6 +67,7 @@ class Target:
     movement_engines: int
     memory_bytes: int
     link_flit_cycles: int = 1
+    link_kinds: tuple[LinkKind, ...] = field(default=(), metadata={"saved": "unless empty"})
 
     def __post_init__(self) -> None:
         for name, kind, rule in (
@@ -58,13 +78,23 @@ class Target:
             value = getattr(self, name)
             if not isinstance(value, kind):
                 raise TargetValueError(target=str(self.name), field=name, rule=rule, value=value)
-        counts = [field.name for field in fields(self) if field.type in (int, "int")]
+        if not is_name(self.name):
+            raise TargetValueError(target=self.name, field="name", rule=RULE, value=self.name)
+        if not is_line(self.description, limits.TEXT_LENGTH):
+            rule = f"one line of at most {limits.TEXT_LENGTH} printable characters"
+            value = self.description
+            raise TargetValueError(target=self.name, field="description", rule=rule, value=value)
+        counts = [each.name for each in fields(self) if each.type in (int, "int")]
         for name in counts:
             value = getattr(self, name)
             least = 0 if name == "link_ports" else 1
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 rule = f"an integer of at least {least}"
                 raise TargetValueError(target=self.name, field=name, rule=rule, value=value)
+            if value > MOST[name]:
+                rule = f"at most {MOST[name]}"
+                raise TargetValueError(target=self.name, field=name, rule=rule, value=value)
+        check_link_kinds(self.name, self.link_kinds)
         known = LOCAL_HANDOFFS + CROSSING_HANDOFFS
         for handoff in self.handoffs:
             if handoff not in known:
@@ -80,6 +110,14 @@ class Target:
     def crossing_handoff(self) -> str | None:
         """The hand-off between chips: the first of Token, Semaphore, Barrier that is provided."""
         return self._first(CROSSING_HANDOFFS)
+
+    @property
+    def links(self) -> tuple[LinkKind, ...]:
+        """Every kind of link that the machine has: that of compiled programs, then by name."""
+        usual = LinkKind(
+            "usual", self.link_width_bits, self.link_latency_cycles, self.link_flit_cycles
+        )
+        return (usual, *sorted(self.link_kinds, key=lambda kind: kind.name))
 
     def _first(self, preference: tuple[str, ...]) -> str | None:
         return next((handoff for handoff in preference if handoff in self.handoffs), None)

@@ -4,14 +4,14 @@ from compiler.errors import AccumulatorOverflowError, WorkloadError
 from compiler.ir.body import image, widest_image
 from compiler.ir.buffer import Buffer, BufferKind, Page
 from compiler.ir.distribution import Replicated
-from compiler.ir.dtype import INT8, DType, integer
+from compiler.ir.dtype import INT8, SUM_BITS, DType, integer
 from compiler.ir.edge import Edge
 from compiler.ir.init import Init
 from compiler.ir.program import Claim, Numerics, Program
 from compiler.ir.stage import Load, Map, MatmulTiles, Stage, Store
 from compiler.ir.tensor import Tensor, TensorRole, ValueRange
 from compiler.targets import Target
-from compiler.workload import MOST_SUM_BITS, MatmulSpec
+from compiler.workload import MatmulSpec
 
 
 def lower(spec: MatmulSpec, target: Target) -> Program:
@@ -108,7 +108,7 @@ def _total_range(spec: MatmulSpec, total: DType) -> ValueRange:
             high=high,
             dtype=total.name,
             k_max=min(bounds),
-            most_bits=MOST_SUM_BITS,
+            most_bits=SUM_BITS[-1],
         )
     if spec.map is not None:
         least, most = widest_image(spec.map, low, high)

@@ -49,7 +49,7 @@ def _moves(stages: tuple[Stage, ...]) -> list[tuple[str, Walk]]:
 
 def _trip(move: tuple[str, Walk]) -> Trip:
     tensor, walk = move
-    pages = len(set(walk.pages()))
+    pages = walk.distinct()
     return Trip(tensor, pages, walk.page_count // pages)
 
 

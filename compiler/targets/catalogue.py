@@ -11,6 +11,7 @@ from compiler.errors import (
     TargetValueError,
     UnknownTargetError,
 )
+from compiler.ir.link_kind import LinkKind
 from compiler.ir.target import Target
 from compiler.targets import planning
 from compiler.targets.planning import KIND, PlanningTarget
@@ -18,6 +19,8 @@ from compiler.toml_file import check_fields, is_file_name, parse, read
 
 PLANNING_ONLY = "planning_only"
 """The field that tells a planning target from a machine."""
+LINK_TABLES = "links"
+"""What the tables of further kinds of links are called in a file."""
 
 
 def names() -> tuple[str, ...]:
@@ -127,13 +130,36 @@ def _build(entries: dict[str, Any], *, source: str) -> Target:
     if _is_for_planning(entries, source=source):
         raise PlanningOnlyError(target=source, executable=names())
     entries = {name: value for name, value in entries.items() if name != PLANNING_ONLY}
-    check_fields(
-        entries,
-        place=f"{KIND} {source!r}",
-        required=tuple(field.name for field in fields(Target) if field.default is MISSING),
-        optional=tuple(field.name for field in fields(Target) if field.default is not MISSING),
-        error=TargetError,
-    )
+    place = f"{KIND} {source!r}"
+    required, optional = _names_of(Target)
+    optional = tuple(LINK_TABLES if name == "link_kinds" else name for name in optional)
+    check_fields(entries, place=place, required=required, optional=optional, error=TargetError)
     if isinstance(entries["handoffs"], list):
         entries["handoffs"] = tuple(cast(list[object], entries["handoffs"]))
-    return Target(**entries)
+    tables: object = entries.pop(LINK_TABLES, [])
+    if not isinstance(tables, list):
+        raise TargetError(f"{place}: {LINK_TABLES} must be a list of tables, not {tables!r}")
+    kinds = tuple(_link_kind(table, place) for table in cast(list[object], tables))
+    return Target(**entries, link_kinds=kinds)
+
+
+def _link_kind(table: object, place: str) -> LinkKind:
+    if not isinstance(table, dict):
+        raise TargetError(f"{place}: {LINK_TABLES} must be a list of tables, not of {table!r}")
+    entries = cast(dict[str, Any], table)
+    required, optional = _names_of(LinkKind)
+    check_fields(
+        entries,
+        place=f"{place}, {LINK_TABLES}",
+        required=required,
+        optional=optional,
+        error=TargetError,
+    )
+    return LinkKind(**entries)
+
+
+def _names_of(record: type[Target | LinkKind]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of the fields of a record without a default, and of those with one."""
+    required = tuple(field.name for field in fields(record) if field.default is MISSING)
+    optional = tuple(field.name for field in fields(record) if field.default is not MISSING)
+    return required, optional

@@ -9,10 +9,13 @@ from compiler.targets import Target
 from compiler.validate.capacity import check_capacity
 from compiler.validate.counting import check_counting
 from compiler.validate.locality import check_locality
+from compiler.validate.machine import check_machine
 from compiler.validate.order import check_order
 from compiler.validate.reduction import check_reduction
 from compiler.validate.shapes import check_shapes
 from compiler.validate.structure import check_structure
+from compiler.validate.target import check_target
+from compiler.validate.types import check_types
 
 __all__ = ["check_meaning", "check_structure", "validate"]
 
@@ -25,10 +28,14 @@ def validate(program: Program, target: Target) -> None:
     ValidationError
         For the first rule that is broken, with the rule's name and the thing that breaks it.
     """
+    program = program.canonical
     check_structure(program)
     check_locality(program, target)
     check_meaning(program)
     check_capacity(program, target)
+    check_target(program, target)
+    check_types(program)
+    check_machine(program)
 
 
 def check_meaning(program: Program) -> None:

@@ -11,14 +11,15 @@ from compiler.targets import Target
 
 def check_capacity(program: Program, target: Target) -> None:
     """No chip uses more than the target has."""
-    _chips(program)
+    check_chips(program)
     _engines(program, target)
     _link_ports(program, target)
     _memory(program, target)
     _allocations(program, target)
 
 
-def _chips(program: Program) -> None:
+def check_chips(program: Program) -> None:
+    """Stages are on chips that exist, and use tensors of their own chip."""
     for stage in program.stages:
         if stage.site and not 0 <= stage.site.chip < program.chip_count:
             raise ValidationError(

@@ -44,7 +44,7 @@ def _pages_made(program: Program, stage: Stage, pages: dict[str, int | None]) ->
                 return None
             _walk_fits(program, stage, tensor, walk)
             _balanced(stage, sources[0], pushed=pages[sources[0]], popped=walk.page_count)
-            visited, held = len(set(walk.pages())), program.tensor_by_name[tensor].page_count
+            visited, held = walk.distinct(), program.tensor_by_name[tensor].page_count
             if not walk.page_count == visited == held:
                 raise ValidationError(
                     "OutputCoverage",

@@ -20,11 +20,13 @@ def check_locality(program: Program, target: Target) -> None:
 def check_landing(program: Program) -> None:
     """What crosses to a site lands in a buffer of that site, by way of a Recv."""
     _buffer_sites(program)
-    for edge, source, destination in _placed_edges(program):
+    placed = list(_placed_edges(program))
+    for edge, source, destination in placed:
+        if source != destination:
+            _crossing_edge(program, edge)
+    for edge, source, destination in placed:
         if source == destination:
             _local_edge(program, edge)
-        else:
-            _crossing_edge(program, edge)
 
 
 def check_handoffs(program: Program, target: Target) -> None:
@@ -130,11 +132,12 @@ def _handoff(edge: Edge, *, local: bool, target: Target) -> None:
             f"edge {edge.name!r} stays inside a site, but its hand-off {spelled} crosses sites",
         )
     if spelled not in target.handoffs:
+        provided = [h for h in LOCAL_HANDOFFS + CROSSING_HANDOFFS if h in target.handoffs]
         raise ValidationError(
             "HandoffNotProvided",
             edge.name,
             f"edge {edge.name!r} is handed off by {spelled}, which target {target.name!r} does not "
-            f"provide ({', '.join(target.handoffs)})",
+            f"provide ({', '.join(provided)})",
         )
     if isinstance(edge.handoff, Semaphore) and edge.handoff.ready_count != 1:
         raise ValidationError(

@@ -1,4 +1,4 @@
-"""Names, ports, pairing and quantities: whether the program is a graph at all."""
+"""Bounds, names, ports, pairing and quantities: whether the program is a graph at all."""
 
 from collections import Counter
 from collections.abc import Container
@@ -7,14 +7,20 @@ from compiler.errors import ValidationError
 from compiler.ir.body import is_operation, operands_of
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
+from compiler.validate.bounds import check_bounds
+from compiler.validate.names import check_names
 from compiler.validate.quantities import check_quantities
+from compiler.validate.types import check_type_names
 
 
 def check_structure(program: Program) -> None:
     """Names are unique and known, stages have the ports of their kind, buffers are paired.
 
-    What has a size has one.
+    What has a size has one, and nothing is larger than the limits. That comes first, because it
+    costs nothing, and all else may take as long as the program is large.
     """
+    check_names(program)
+    check_bounds(program)
     _unique_names(program)
     _known_names(program)
     for stage in program.stages:
@@ -23,6 +29,7 @@ def check_structure(program: Program) -> None:
             _fold_operands(stage)
     _buffer_pairing(program)
     check_quantities(program)
+    check_type_names(program)
 
 
 def _unique_names(program: Program) -> None:
@@ -132,6 +139,8 @@ def _buffer_pairing(program: Program) -> None:
                 name,
                 f"buffer {name!r} has {producers[name]} producing stages; it must have one",
             )
+    for buffer in program.buffers:
+        name = buffer.name
         if edges[name] != 1:
             raise ValidationError(
                 "BufferConsumerCount",

@@ -8,6 +8,7 @@ from hw.axi_lite import DATA_BITS, AxiLiteSignature, Response
 from hw.board.board_registers import board_registers
 from hw.board.uart_bone import ADDRESS_BITS, ERROR_COUNT_BITS
 from hw.interfaces import positive
+from hw.program_digest import DIGEST_BITS
 from hw.register_map import Access, Register
 
 LINK_LIMIT = DATA_BITS
@@ -32,6 +33,8 @@ class BoardPort(wiring.Component):
         Frequency of the clock.
     link_count : :class:`int`
         Link ports of the chip, at most 32.
+    digest : :class:`int`
+        Digest of the chip's program, of 64 bits.
 
     Members
     -------
@@ -49,6 +52,8 @@ class BoardPort(wiring.Component):
         Which link ports are ready.
     bus_errors : ``In(16)``
         Accesses that ended in an error.
+    checksum : ``In(32)``
+        Checksum of the bytes of the serial line.
 
     Raises
     ------
@@ -56,7 +61,7 @@ class BoardPort(wiring.Component):
         If a parameter is not an integer of its range.
     """
 
-    def __init__(self, address_bits: int, *, clock_hz: int, link_count: int):
+    def __init__(self, address_bits: int, *, clock_hz: int, link_count: int, digest: int):
         if address_bits not in range(3, ADDRESS_BITS):
             raise TypeError(
                 f"Address bits must be an integer from 3 to {ADDRESS_BITS - 1}, "
@@ -69,7 +74,10 @@ class BoardPort(wiring.Component):
         self.address_bits = address_bits
         self.clock_hz = positive(clock_hz, "Clock frequency")
         self.link_count = link_count
-        self.registers = board_registers(clock_hz=clock_hz, link_count=link_count)
+        if not isinstance(digest, int) or not 0 <= digest < 1 << DIGEST_BITS:
+            raise TypeError(f"Digest must be an integer of {DIGEST_BITS} bits, not {digest!r}")
+        self.digest = digest
+        self.registers = board_registers(clock_hz=clock_hz, link_count=link_count, digest=digest)
         super().__init__(
             {
                 "bus": In(AxiLiteSignature(ADDRESS_BITS)),
@@ -79,6 +87,7 @@ class BoardPort(wiring.Component):
                 "running": In(1),
                 "links_up": In(link_count),
                 "bus_errors": In(ERROR_COUNT_BITS),
+                "checksum": In(DATA_BITS),
             }
         )
 

@@ -29,7 +29,7 @@ class FpgaToolFailedError(BuildError):
     Parameters
     ----------
     status : int or None
-        Exit status; ``None`` if the tool was not started.
+        Exit status; ``None`` if the tool was not started, or was ended from here.
     log, log_file : str
         All that it said, and where that is kept.
     why : str
@@ -48,19 +48,39 @@ class FpgaToolFailedError(BuildError):
     ):
         self.tool, self.stage, self.status = tool, stage, status
         self.log, self.log_file, self.why = log, log_file, why or complaint(log)
-        ended = "cannot be started" if status is None else f"ended with status {status}"
         kept = f"; its log is {log_file}" if log_file else ""
-        super().__init__(f"{stage}: {tool} {ended}: {self.why}{kept}")
+        super().__init__(f"{stage}: {tool} {self._ended()}: {self.why}{kept}")
+
+    def _ended(self) -> str:
+        return "cannot be started" if self.status is None else f"ended with status {self.status}"
 
     def kept_in(self, log_file: str) -> "FpgaToolFailedError":
         """The same error, with the log in a file."""
-        return FpgaToolFailedError(
+        return type(self)(
             tool=self.tool,
             stage=self.stage,
             status=self.status,
             log=self.log,
             log_file=log_file,
             why=self.why,
+        )
+
+
+class FpgaToolEndlessError(FpgaToolFailedError):
+    """A tool was ended because its time was over, or because it came no nearer to its end."""
+
+    def _ended(self) -> str:
+        return "was ended"
+
+    def tried_in_vain(self, whys: tuple[str, ...]) -> "FpgaToolEndlessError":
+        """The error of a stage all of whose attempts were ended."""
+        return FpgaToolEndlessError(
+            tool=self.tool,
+            stage=self.stage,
+            status=None,
+            log=self.log,
+            why=f"{'; '.join(whys)}; try more seeds (--seeds), another --router, a smaller tile, "
+            "or more time (--limit)",
         )
 
 

@@ -38,6 +38,9 @@ ORIGIN = "component="
 ``src`` is the one attribute that Yosys hands on to the cells that it makes of others.
 """
 
+BIT_LIKE = re.compile(r"(?<=\\)[^\s\[\"]+(?:\[\d+\][^\s\[\"]*)+")
+"""A name in RTLIL that looks like a bit of another wire, as those of elements of arrays do."""
+
 CREATED_CLOCK = re.compile(r"^create_clock -name (\S+) -period (\S+) ", re.MULTILINE)
 
 VERILOG_CHECK = re.compile(
@@ -104,12 +107,29 @@ def build_plan(design: Elaboratable, platform: Platform, *, family: str) -> Buil
 
 def _cleaned(name: str, text: str) -> str:
     if name.endswith(".il"):
-        return CHECK.sub("", text)
+        return _without_bit_like_names(CHECK.sub("", text))
     if name.endswith(".v"):
         return VERILOG_CHECK.sub("", text)
     if name.endswith(".xdc"):
         return text + "".join(_between_clocks(text))
     return text
+
+
+def _without_bit_like_names(rtlil: str) -> str:
+    """A design in which no name looks like a bit of another, ``sums_3`` instead of ``sums[3]``.
+
+    Yosys 0.70 takes such a name for the bit itself where it maps logic to look-up tables, and stops
+    at an assertion. A bit of a wire has a space before its bracket.
+    """
+    taken = set(re.findall(r"\\(\S+)", rtlil))
+    names: dict[str, str] = {}
+    for name in sorted({match[0] for match in BIT_LIKE.finditer(rtlil)}):
+        plain = name.replace("[", "_").replace("]", "")
+        while plain in taken:
+            plain += "_"
+        taken.add(plain)
+        names[name] = plain
+    return BIT_LIKE.sub(lambda match: names[match[0]], rtlil)
 
 
 def _between_clocks(xdc: str) -> Iterator[str]:

@@ -76,7 +76,7 @@ def joints_of_program(program: Program) -> tuple[Joint, ...]:
     """The cables that the links of a routed program need."""
     return tuple(
         Joint(link.source_chip, link.destination_chip, link=link.name)
-        for link in program.links or ()
+        for link in program.canonical.links or ()
     )
 
 

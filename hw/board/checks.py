@@ -32,8 +32,8 @@ LINK_NAME = re.compile(r"[a-z][a-z0-9_]*")
 """What a link may be called: its name is part of the names of signals."""
 
 TAKEN_NAMES = (
-    *("board_port", "bridge", "chip", "elaborate", "metadata", "ports", "program", "receivers"),
-    *("signature", "transmitters", "uart_rx", "uart_tx"),
+    *("board_port", "bridge", "chip", "elaborate", "metadata", "pads", "ports", "program"),
+    *("receivers", "signature", "transmitters", "uart_rx", "uart_tx"),
 )
 """What else the design of a board has by name, beside its links."""
 

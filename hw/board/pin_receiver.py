@@ -1,12 +1,13 @@
 """The receiving end of a link between two boards."""
 
 from amaranth.hdl import ClockDomain, Module, ResetSignal, Signal
-from amaranth.lib import wiring
+from amaranth.lib import io, wiring
 from amaranth.lib.cdc import FFSynchronizer, ResetSynchronizer
 from amaranth.lib.fifo import AsyncFIFO
 from amaranth.lib.wiring import In, Out
 
 from hw.board.back_wire import BackWireSender
+from hw.board.link_pads import LinkPads, simulation_pads
 from hw.board.pin_link import PinLinkSignature
 from hw.interfaces import CreditLinkSignature, positive
 
@@ -15,13 +16,15 @@ FIFO_DEPTH = 8
 the time until the writing side knows of it."""
 SILENT_CYCLES = 64
 """Cycles without an edge of the sender's clock after which it counts as stopped."""
+PINS_DOMAIN, CLOCK_CELL = "pins", "clock_cell"
+"""Names of the domain of the sender's clock, and of the cell of its pin."""
 
 
 class PinReceiver(wiring.Component):
     """Takes flits from pins in the domain of their own clock, into the chip's.
 
-    A flit that was on the pins when their clock rose is at the chip after one period of that clock
-    and two or three cycles.
+    The registers that take them are in the cells of the pins. A flit that was on the pins when
+    their clock rose is at the chip after one period of that clock and two or three cycles.
 
     Parameters
     ----------
@@ -29,11 +32,13 @@ class PinReceiver(wiring.Component):
         Bits of a flit.
     credits : :class:`int`
         Pages that fit into the landing buffer.
+    pads : :class:`LinkPads` or None
+        I/O ports of a platform. If left out, the wires are members of the component.
 
     Members
     -------
     pins : ``In(PinLinkSignature(data_pins))``
-        The pins.
+        The pins, unless they are ``pads``.
     link : ``Out(CreditLinkSignature(data_pins))``
         The chip's end.
     held : ``In(1)``
@@ -49,12 +54,13 @@ class PinReceiver(wiring.Component):
         If a parameter is not a positive integer.
     """
 
-    def __init__(self, data_pins: int, *, credits: int):
+    def __init__(self, data_pins: int, *, credits: int, pads: LinkPads | None = None):
         self.data_pins = positive(data_pins, "Data pins")
         self.credits = positive(credits, "Credits")
+        self.pads = pads
         super().__init__(
             {
-                "pins": In(PinLinkSignature(data_pins)),
+                **({} if pads else {"pins": In(PinLinkSignature(data_pins))}),
                 "link": Out(CreditLinkSignature(data_pins)),
                 "held": In(1),
                 "up": Out(1),
@@ -64,16 +70,23 @@ class PinReceiver(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        m.domains.pins = pins = ClockDomain(local=True)
-        m.d.comb += pins.clk.eq(self.pins.clock)
+        pads = self.pads
+        if pads is None:
+            pads = simulation_pads(m, self.pins, data_pins=self.data_pins, sends=False)
+        m.submodules[CLOCK_CELL] = clock = io.Buffer("i", pads.clock)
+        m.submodules.valid_cell = valid = io.FFBuffer("i", pads.valid, i_domain=PINS_DOMAIN)
+        m.submodules.data_cell = data = io.FFBuffer("i", pads.data, i_domain=PINS_DOMAIN)
+        m.submodules.back_cell = back_cell = io.Buffer("o", pads.back)
+        m.domains.pins = pins = ClockDomain(PINS_DOMAIN, local=True)
+        m.d.comb += pins.clk.eq(clock.i)
         m.submodules.pins_reset = ResetSynchronizer(
-            ResetSignal("sync", allow_reset_less=True), domain="pins"
+            ResetSignal("sync", allow_reset_less=True), domain=PINS_DOMAIN
         )
         m.submodules.fifo = fifo = AsyncFIFO(
-            width=self.data_pins, depth=FIFO_DEPTH, w_domain="pins", r_domain="sync"
+            width=self.data_pins, depth=FIFO_DEPTH, w_domain=PINS_DOMAIN, r_domain="sync"
         )
-        m.d.pins += fifo.w_en.eq(self.pins.valid)
-        m.d.pins += fifo.w_data.eq(self.pins.data)
+        m.d.comb += fifo.w_en.eq(valid.i)
+        m.d.comb += fifo.w_data.eq(data.i)
         m.d.comb += fifo.r_en.eq(1)
         m.d.comb += self.link.flit.valid.eq(fifo.r_rdy & self.up)
         m.d.comb += self.link.flit.payload.eq(fifo.r_data)
@@ -83,7 +96,7 @@ class PinReceiver(wiring.Component):
         m.d.comb += back.ready.eq(self.up)
         m.d.comb += back.credit.eq(self.link.credit)
         m.d.comb += back.start.eq(self.start)
-        m.d.comb += self.pins.back.eq(back.wire)
+        m.d.comb += back_cell.o.eq(back.wire)
         return m
 
     def _clock_runs(self, m: Module) -> Signal:

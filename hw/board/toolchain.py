@@ -6,13 +6,19 @@ YoWASP wheels bring are taken. The wheels compile themselves when they are first
 minute or two, and keep the result in the user's cache.
 """
 
+import re
 import shutil
-import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
-from hw.board.build_errors import FpgaToolFailedError, FpgaToolMissingError
+from hw.board.build_errors import (
+    FpgaToolEndlessError,
+    FpgaToolFailedError,
+    FpgaToolMissingError,
+)
+from hw.board.tool_process import ProcessStartError, run_process
 
 STAGES = ("synthesis", "route", "bitstream")
 """What can be had of a design, in the order in which it is made."""
@@ -33,6 +39,13 @@ WHEELS = {
 """The wheel that brings each tool."""
 
 
+VERSION = re.compile(r"(?:Yosys|Version) (?:nextpnr-)?([^\s)]+)")
+"""How the tools state their version."""
+
+LIMIT_SECONDS = 1800.0
+"""Time that a run of a tool may take: several times what the largest designs here take."""
+
+
 def find_tool(tool: str) -> str:
     """Path of a tool: the system's, or the one that a wheel has put beside this Python.
 
@@ -49,6 +62,27 @@ def find_tool(tool: str) -> str:
     return found
 
 
+def tool_version(tool: str) -> str:
+    """What a tool says of its version, as ``0.70``; ``of unknown version`` if it says nothing.
+
+    Raises
+    ------
+    FpgaToolMissingError
+        If it is not there.
+    """
+    return _version_at(find_tool(tool))
+
+
+@cache
+def _version_at(path: str) -> str:
+    try:
+        said = run_process([path, "--version"], limit_seconds=LIMIT_SECONDS).said
+    except ProcessStartError:
+        said = ""
+    found = VERSION.search(said)
+    return found[1] if found else "of unknown version"
+
+
 def check_tools(family: str, *, until: str = STAGES[-1]) -> None:
     """Check that every tool is there that a build up to a stage runs.
 
@@ -61,7 +95,15 @@ def check_tools(family: str, *, until: str = STAGES[-1]) -> None:
         find_tool(tool)
 
 
-def run_tool(command: Sequence[str], *, folder: Path, stage: str, log: str) -> None:
+def run_tool(
+    command: Sequence[str],
+    *,
+    folder: Path,
+    stage: str,
+    log: str,
+    limit_seconds: float = LIMIT_SECONDS,
+    listen: Callable[[str], object] = lambda _: None,
+) -> None:
     """Run a tool in a folder, which all file names of the command are relative to.
 
     The wheels see nothing but the working directory as it is (``/tmp`` is another one to them).
@@ -75,38 +117,50 @@ def run_tool(command: Sequence[str], *, folder: Path, stage: str, log: str) -> N
     log : str
         File that takes what the tool says; if the tool writes one of that name itself, what it
         says besides is put behind it.
+    limit_seconds : float
+        Time that the tool may take.
+    listen : callable
+        Told each line that the tool says, as it comes. It may end the tool by an exception.
 
     Raises
     ------
     FpgaToolMissingError
         If the tool is not there.
+    FpgaToolEndlessError
+        If its time is over before it ends.
     FpgaToolFailedError
         If it cannot be started, or fails.
     """
     tool, *arguments = command
     path = find_tool(tool)
+    lines: list[str] = []
+
+    def hear(line: str) -> None:
+        lines.append(line)
+        listen(line)
+
     try:
-        done = subprocess.run(
-            [path, *arguments],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            check=False,
-        )
-    except OSError as error:
+        status = run_process(
+            [path, *arguments], folder=folder, limit_seconds=limit_seconds, listen=hear
+        ).status
+    except ProcessStartError as error:
         why = f"{path}: {error.strerror or error}"
         raise FpgaToolFailedError(
             tool=tool, stage=stage, status=None, log=f"{why}\n", why=why
         ) from error
-    file = folder / log
+    finally:
+        said = _keep(folder / log, lines)
+    if status is None:
+        why = f"it took more than {limit_seconds:g} s"
+        raise FpgaToolEndlessError(tool=tool, stage=stage, status=None, log=said, why=why)
+    if status:
+        raise FpgaToolFailedError(tool=tool, stage=stage, status=status, log=said)
+
+
+def _keep(file: Path, lines: Sequence[str]) -> str:
+    """Put behind what a tool has written into its log what it said besides; return all of it."""
     written = file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
-    # Quiet tools say on their output again what their log has of errors.
-    said = "".join(line for line in done.stdout.splitlines(keepends=True) if line not in written)
-    file.write_text(written + said, encoding="utf-8")
-    if done.returncode:
-        raise FpgaToolFailedError(
-            tool=tool, stage=stage, status=done.returncode, log=written + said
-        )
+    known = set(written.splitlines())
+    whole = written + "".join(f"{line}\n" for line in lines if line not in known)
+    file.write_text(whole, encoding="utf-8")
+    return whole

@@ -12,6 +12,7 @@ from compiler.ir.edge import Edge, Token
 from compiler.ir.program import Program
 from hw.board.board_port import BoardPort
 from hw.board.cables import Cabling
+from hw.board.link_pads import LinkPads
 from hw.board.multipliers import board_multipliers
 from hw.board.pin_link import PinLinkSignature
 from hw.board.pin_receiver import PinReceiver
@@ -20,6 +21,7 @@ from hw.board.uart_bone import ADDRESS_BITS, UartBone
 from hw.chip import Chip
 from hw.link_ports import credits_port, landing_pages, receiver_port, sender_port
 from hw.multiplier.plan import MultiplierPlan
+from hw.program_digest import program_digest
 
 TIMEOUT_SECONDS = 0.1
 """Silence on the serial line that ends a command that has begun: the default of LiteX's bridge."""
@@ -45,6 +47,8 @@ class BoardTop(wiring.Component):
         Bits per second on the serial line.
     multipliers : :class:`MultiplierPlan` or None
         What the multipliers of a tile unit are; left to the tools if ``None``.
+    pads : mapping of str to :class:`LinkPads`, or None
+        I/O ports of each link port. If left out, the wires of the links are members.
 
     Members
     -------
@@ -53,7 +57,7 @@ class BoardTop(wiring.Component):
     uart_tx : ``Out(1, init=1)``
         The line to the host.
     <port> : ``Out(PinLinkSignature(...))`` or ``In(PinLinkSignature(...))``
-        Pins of each link port, of a link that leaves or arrives.
+        Pins of each link port, of a link that leaves or arrives, unless they are ``pads``.
 
     Raises
     ------
@@ -70,8 +74,10 @@ class BoardTop(wiring.Component):
         clock_hz: int,
         baud: int,
         multipliers: MultiplierPlan | None = None,
+        pads: Mapping[str, LinkPads] | None = None,
     ):
-        self.program = program
+        self.program = program = program.canonical
+        self.pads = pads
         self.chip = Chip(program, chip, host=True, multipliers=multipliers)
         self.ports = {
             edge.name: _port(edge, ports) for edge in (*self.chip.outgoing, *self.chip.incoming)
@@ -82,6 +88,7 @@ class BoardTop(wiring.Component):
             self.chip.register_map.address_bits,
             clock_hz=clock_hz,
             link_count=len(self.ports),
+            digest=program_digest(program),
         )
         self.bridge = UartBone(
             ADDRESS_BITS,
@@ -98,17 +105,23 @@ class BoardTop(wiring.Component):
                         PinLinkSignature(end.data_pins)
                     )
                     for name, end in ends.items()
+                    if pads is None
                 },
             }
         )
 
     def _transmitter(self, edge: Edge) -> PinTransmitter:
         link = self.program.link_by_name[(edge.route or ("",))[0]]
-        return PinTransmitter(link.width_bits, flit_cycles=link.flit_cycles)
+        pads = self._pads(edge)
+        return PinTransmitter(link.width_bits, flit_cycles=link.flit_cycles, pads=pads)
 
     def _receiver(self, edge: Edge) -> PinReceiver:
         link = self.program.link_by_name[(edge.route or ("",))[0]]
-        return PinReceiver(link.width_bits, credits=landing_pages(self.program, edge))
+        pages = landing_pages(self.program, edge)
+        return PinReceiver(link.width_bits, credits=pages, pads=self._pads(edge))
+
+    def _pads(self, edge: Edge) -> LinkPads | None:
+        return None if self.pads is None else self.pads[self.ports[edge.name]]
 
     def elaborate(self, platform) -> Module:
         m = Module()
@@ -121,6 +134,7 @@ class BoardTop(wiring.Component):
         m.d.comb += bridge.rx.eq(self.uart_rx)
         m.d.comb += self.uart_tx.eq(bridge.tx)
         m.d.comb += port.bus_errors.eq(bridge.errors)
+        m.d.comb += port.checksum.eq(bridge.checksum)
         m.d.comb += self.chip.coordinate.eq(self.chip.chip)
 
         starts, running = Signal(), self.chip.activity.running
@@ -142,7 +156,8 @@ class BoardTop(wiring.Component):
         transmitter, name = self.transmitters[edge.name], self.ports[edge.name]
         m.submodules[f"{name}_transmitter"] = transmitter
         connect(m, getattr(self.chip, sender_port(edge)), transmitter.link)
-        connect(m, transmitter.pins, flipped(getattr(self, name)))
+        if self.pads is None:
+            connect(m, transmitter.pins, flipped(getattr(self, name)))
         pages = landing_pages(self.program, edge)
         m.d.comb += getattr(self.chip, credits_port(edge)).eq(Mux(transmitter.up, pages, 0))
 
@@ -150,13 +165,25 @@ class BoardTop(wiring.Component):
         receiver, name = self.receivers[edge.name], self.ports[edge.name]
         m.submodules[f"{name}_receiver"] = receiver
         connect(m, receiver.link, getattr(self.chip, receiver_port(edge)))
-        connect(m, flipped(getattr(self, name)), receiver.pins)
+        if self.pads is None:
+            connect(m, flipped(getattr(self, name)), receiver.pins)
         m.d.comb += receiver.held.eq(self.board_port.hold)
         m.d.comb += receiver.start.eq(starts)
 
 
-def board_top(program: Program, chip: int, cabling: Cabling) -> BoardTop:
+def board_top(
+    program: Program,
+    chip: int,
+    cabling: Cabling,
+    *,
+    pads: Mapping[str, LinkPads] | None = None,
+) -> BoardTop:
     """A chip of a program on its board, with the link ports that its cables take.
+
+    Parameters
+    ----------
+    pads : mapping of str to :class:`LinkPads`, or None
+        I/O ports of each link port.
 
     Raises
     ------
@@ -178,6 +205,7 @@ def board_top(program: Program, chip: int, cabling: Cabling) -> BoardTop:
         clock_hz=board.clock.target_hz,
         baud=board.uart.baud,
         multipliers=board_multipliers(program, chip, board),
+        pads=pads,
     )
 
 

@@ -3,7 +3,8 @@
 The protocol is that of LiteX's UART bone, so that LiteX's own clients speak to a board too. A
 command is one byte, followed by the number of words (one byte) and the number of the first word
 (four bytes, the highest first: the byte address over four). The words to write follow it, and the
-words read answer it, each of four bytes, the highest first. A write is not answered.
+words read answer it, each of four bytes, the highest first. A write is not answered; whether it
+came in whole is told by a checksum over all bytes, which its host keeps too.
 
 Source: LiteX, ``Stream2Wishbone`` in ``litex/soc/cores/uart.py``.
 """
@@ -12,6 +13,7 @@ from enum import IntEnum
 
 from amaranth.hdl import C, Cat, Module, Mux, Signal
 from amaranth.lib import wiring
+from amaranth.lib.crc.catalog import CRC32_ISO_HDLC
 from amaranth.lib.wiring import In, Out
 
 from hw.axi_lite import DATA_BITS, DATA_BYTES, AxiLiteSignature, Response
@@ -24,6 +26,8 @@ BYTE_BITS = 8
 ERROR_WORD = 0xFFFF_FFFF
 """What is sent for a word that the bus did not give."""
 ERROR_COUNT_BITS = 16
+CHECKSUM = CRC32_ISO_HDLC(data_width=BYTE_BITS)
+"""That of Ethernet, zlib and PNG."""
 
 
 class Command(IntEnum):
@@ -44,6 +48,10 @@ class UartBone(wiring.Component):
     error like any that the bus reports: it is counted, and a word read is sent as ``0xFFFFFFFF``.
     Fixed commands access one address again and again.
 
+    The checksum is over every byte that was taken in, and every byte of an answer, in their order:
+    a byte that the line lost or damaged on either way makes it another than the host's. A command
+    that is dropped begins it anew, so that a host does not take it for done.
+
     Parameters
     ----------
     address_bits : :class:`int`
@@ -63,6 +71,8 @@ class UartBone(wiring.Component):
         The bus.
     errors : ``Out(16)``
         Accesses that ended in an error; it stops at its highest value. 0 after reset.
+    checksum : ``Out(32)``
+        CRC-32 of the bytes so far. 0 after reset.
 
     Raises
     ------
@@ -91,6 +101,7 @@ class UartBone(wiring.Component):
                 "tx": Out(1, init=1),
                 "bus": Out(AxiLiteSignature(address_bits)),
                 "errors": Out(ERROR_COUNT_BITS),
+                "checksum": Out(CHECKSUM.algorithm.crc_width),
             }
         )
 
@@ -110,8 +121,10 @@ class UartBone(wiring.Component):
         self.failed = Signal()
         self.next_word = Signal(len(self.word) + 1)
         m.d.comb += self.next_word.eq(self.word + 1)
+        self.dropped = Signal()
         self._join_bus(m)
         self._watch_silence(m)
+        self._sum_up(m)
         with m.FSM():
             self._take_command(m)
             self._write(m)
@@ -150,7 +163,7 @@ class UartBone(wiring.Component):
                 m.d.sync += self.words_left.eq(byte)
                 m.next = "ADDRESS"
             with m.If(self.timed_out):
-                m.next = "COMMAND"
+                self._drop(m)
         with m.State("ADDRESS"):
             m.d.comb += self.byte.ready.eq(1)
             with m.If(self.byte.valid):
@@ -166,7 +179,7 @@ class UartBone(wiring.Component):
                         with m.Case(Command.READ, Command.READ_FIXED):
                             m.next = "ASK"
             with m.If(self.timed_out):
-                m.next = "COMMAND"
+                self._drop(m)
 
     def _watch_silence(self, m: Module) -> None:
         """Notice when a byte that is waited for does not come."""
@@ -176,6 +189,20 @@ class UartBone(wiring.Component):
         m.d.sync += silence.eq(silence - 1)
         with m.If(~self.byte.ready | self.byte.valid):
             m.d.sync += silence.eq(self.timeout_cycles - 1)
+
+    def _drop(self, m: Module) -> None:
+        """Give a command up."""
+        m.d.comb += self.dropped.eq(1)
+        m.next = "COMMAND"
+
+    def _sum_up(self, m: Module) -> None:
+        """Keep the checksum. Bytes are never taken in while an answer goes out."""
+        m.submodules.checksum = checksum = CHECKSUM.create()
+        answers = self.answer.valid & self.answer.ready
+        m.d.comb += checksum.start.eq(self.dropped)
+        m.d.comb += checksum.valid.eq(answers | (self.byte.valid & self.byte.ready))
+        m.d.comb += checksum.data.eq(Mux(self.answer.valid, self.answer.payload, self.byte.payload))
+        m.d.comb += self.checksum.eq(checksum.crc)
 
     def _write(self, m: Module) -> None:
         with m.State("DATA"):
@@ -188,7 +215,7 @@ class UartBone(wiring.Component):
                     m.d.sync += self.bus.wvalid.eq(~self.beyond)
                     m.next = "WRITTEN"
             with m.If(self.timed_out):
-                m.next = "COMMAND"
+                self._drop(m)
         with m.State("WRITTEN"):
             m.d.comb += self.bus.bready.eq(1)
             with m.If(self.bus.bvalid | self.beyond):

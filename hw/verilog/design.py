@@ -12,8 +12,9 @@ from hw.chip import Chip
 from hw.distinct import distinct_chips
 from hw.link_channel import LinkChannel
 from hw.link_ports import constants, link_signature, receiver_port, sender_port
-from hw.names import module_name
+from hw.names import link_name, module_name, top_name
 from hw.register_map import RegisterMap
+from hw.start_guard import StartGuard
 from hw.verilog.convert import Port, component_ports, to_verilog
 from hw.verilog.instance import Instance, module_text
 
@@ -50,10 +51,12 @@ class Design:
 
 def design(program: Program) -> Design:
     """The Verilog of a program: each distinct chip, channel and barrier once, and the system."""
+    program = program.canonical
     chips = _chip_modules(program)
     joints = dict(_joints(program))
-    modules = (*chips, *joints.values())
-    top = _system(program, chips, joints)
+    guard = _converted(StartGuard(), "start_guard", {"chips": program.chip_count})
+    modules = (*chips, *joints.values(), guard)
+    top = _system(program, chips, joints, guard)
     return Design(program, top, modules)
 
 
@@ -129,13 +132,17 @@ def _channel_name(program: Program, edge: Edge, link: Link) -> str:
     return f"channel_{kind}_{link.width_bits}_bits_{link.latency_cycles}_cycles"
 
 
-def _system(program: Program, chips: tuple[Module, ...], joints: dict[str, Module]) -> Module:
+def _system(
+    program: Program, chips: tuple[Module, ...], joints: dict[str, Module], guard: Module
+) -> Module:
     """The system: chips and channels joined as the program says."""
     ports = [*CLOCK_AND_RESET, Port("start", "input", 1), Port("done", "output", 1)]
-    instances: list[Instance] = []
+    instances = [
+        Instance(guard.name, "run_guard", guard.ports, {p.name: p.name for p in guard.ports})
+    ]
     of_chip = {chip: module for module in chips for chip in module.chips}
     for chip in range(program.chip_count):
-        wires = {"clk": "clk", "rst": "rst", "start": "start"}
+        wires = {"clk": "clk", "rst": "rst", "start": "starts"}
         told = constants(program, chip)
         for port in of_chip[chip].ports:
             if port.path and port.path[0] == "host":
@@ -161,7 +168,7 @@ def _system(program: Program, chips: tuple[Module, ...], joints: dict[str, Modul
                 wires[port.name] = "__".join([ends[str(end)], *map(str, rest)])
         if isinstance(edge.handoff, Barrier):
             wires["receiver__ready"] = f"barrier_{module_name(edge.handoff.group)}_go"
-        instances.append(Instance(module.name, module_name(link.name), module.ports, wires))
+        instances.append(Instance(module.name, link_name(link.name), module.ports, wires))
     for handoff, edges in barriers.items():
         name = f"barrier_{module_name(handoff.group)}"
         offers = [
@@ -173,6 +180,6 @@ def _system(program: Program, chips: tuple[Module, ...], joints: dict[str, Modul
         wires["go"] = f"{name}_go"
         instances.append(Instance(name, f"{name}_network", joints[name].ports, wires))
     done = " & ".join(f"c{chip}_done" for chip in range(program.chip_count))
-    name = module_name(program.name)
+    name = top_name(program.name)
     text = module_text(name, ports, instances, {"done": done})
     return Module(name, tuple(ports), text, {"chips": program.chip_count})

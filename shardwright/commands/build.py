@@ -13,8 +13,9 @@ from compiler.ir.program import Program
 from hw.board.build_errors import FpgaToolFailedError
 from hw.board.cabling import cable, joints_of_shape
 from hw.board.description import Board, board_names, load_board
+from hw.board.router import AUTO, ROUTERS
 from hw.board.target import board_target
-from hw.board.toolchain import STAGES
+from hw.board.toolchain import LIMIT_SECONDS, STAGES
 from shardwright.paths import check_outputs
 from shardwright.printing import complain, draw, say
 from shardwright.problem import load_or_state_problem, product_options, program_option
@@ -26,6 +27,7 @@ from sim.bitstream.report import pictures, record, summary
 
 ALL = "all"
 TAIL_LINES = 15
+MOST_SECONDS = 7 * 24 * 3600
 
 
 @click.command()
@@ -51,6 +53,19 @@ TAIL_LINES = 15
     help="Place and route so many times and take the fastest.  [default: 1]",
 )
 @click.option(
+    "--router",
+    type=click.Choice((AUTO, *ROUTERS)),
+    default=AUTO,
+    help="Router of nextpnr; auto takes the next where one does not end.  [default: auto]",
+)
+@click.option(
+    "--limit",
+    metavar="SECONDS",
+    type=click.IntRange(min=1, max=MOST_SECONDS),
+    default=round(LIMIT_SECONDS),
+    help=f"Time that each run of a tool may take.  [default: {LIMIT_SECONDS:.0f}]",
+)
+@click.option(
     "--until",
     type=click.Choice(STAGES),
     default=STAGES[-1],
@@ -63,6 +78,8 @@ def build(
     chip: str,
     output: str,
     seeds: int,
+    router: str,
+    limit: int,
     until: str,
     allow_slow: bool,
     as_json: bool,
@@ -81,7 +98,9 @@ def build(
         cable((board,) * chips, joints_of_shape(options["reduce"], chips))
     problem = load_or_state_problem(target=board_target(board), **options)
     built = _chips(chip, problem.program)
-    wishes = Wishes(until=until, seeds=seeds, allow_slow=allow_slow)
+    wishes = Wishes(
+        until=until, seeds=seeds, router=router, limit_seconds=limit, allow_slow=allow_slow
+    )
     try:
         with _progress(shown=not as_json and sys.stderr.isatty()) as told:
             builds = build_program(

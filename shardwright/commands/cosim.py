@@ -24,7 +24,7 @@ from sim.errors import BenchBuildError, BenchFailedError
     "--all",
     "every_test",
     is_flag=True,
-    help="Also run again without a reset, and reset in the middle of a run.",
+    help="Also run again without a reset, and start and reset in the middle of a run.",
 )
 @click.option(
     "--keep", metavar="DIR", type=click.Path(), help="Make DIR and leave all files there."

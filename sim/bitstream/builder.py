@@ -1,7 +1,6 @@
 """Builds the chips of a program for their boards, into a folder that is whole or not there."""
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,22 +12,21 @@ from rich.console import Console
 from compiler.check import require
 from compiler.ir.program import Program
 from compiler.serialize import to_json
-from compiler.validate.capacity import owners
-from hw.board.back_wire import CREDIT_PERIOD_CYCLES
 from hw.board.build_errors import FpgaToolFailedError, StageError
 from hw.board.build_plan import BuildPlan, build_plan
 from hw.board.cabling import Cabling, cable, joints_of_program
 from hw.board.description import Board
 from hw.board.platform_top import platform_top
 from hw.board.resources import platform_of
-from hw.board.stages import choose, pack, route, synthesize
-from hw.board.target import board_target
-from hw.board.toolchain import STAGES, check_tools
+from hw.board.router import AUTO
+from hw.board.stages import choose, pack, synthesize
+from hw.board.toolchain import LIMIT_SECONDS, STAGES, TOOLS, check_tools, tool_version
 from hw.chip_registers import chip_register_map
-from hw.interfaces import flit_count
+from sim.bitstream.board_check import check_board
 from sim.bitstream.chip_build import ChipBuild, RoutedSeed
-from sim.bitstream.errors import ProgramBoardError
+from sim.bitstream.link_timing import link_timings
 from sim.bitstream.report import folder_of, pictures, record
+from sim.bitstream.routing import NOTHING_ROUTED, Routed, route_seeds
 from sim.bitstream.timing import clocks, crossings, fills
 from sim.bitstream.usage import Names, usage, usage_by_component
 from sim.board_report import cabling_lines, cabling_record, cabling_rows
@@ -51,12 +49,18 @@ class Wishes:
         Stage to end with.
     seeds : int
         How many times to place and route, each time from another beginning.
+    router : str
+        Router of nextpnr by name, or ``auto``: the next one where one does not end.
+    limit_seconds : float
+        Time that each run of a tool may take.
     allow_slow : bool
         Whether to make bitstreams that miss their timing.
     """
 
     until: str = STAGES[-1]
     seeds: int = 1
+    router: str = AUTO
+    limit_seconds: float = LIMIT_SECONDS
     allow_slow: bool = False
 
 
@@ -128,92 +132,22 @@ def _with_log_kept(error: FpgaToolFailedError, folder: Path) -> FpgaToolFailedEr
     return error.kept_in(str(log))
 
 
-def check_board(program: Program, board: Board) -> None:
-    """Check that a program was compiled for the machine that boards of a kind make up.
-
-    Raises
-    ------
-    ProgramBoardError
-        If it was not, needs more memory than the boards have, or sends pages faster than the boards
-        return credits for them.
-    """
-    wanted = board_target(board, tile=program.tile)
-    target = program.target
-    for field in ("link_width_bits", "link_latency_cycles", "link_flit_cycles"):
-        for link in program.links or ():
-            has = getattr(link, field.removeprefix("link_"))
-            if has != getattr(wanted, field):
-                raise ProgramBoardError(
-                    program=program.name,
-                    board=board.name,
-                    field=field,
-                    has=has,
-                    wants=getattr(wanted, field),
-                )
-    if program.chip_count > 1 and target.crossing_handoff != wanted.crossing_handoff:
-        raise ProgramBoardError(
-            program=program.name,
-            board=board.name,
-            field="hand-off between chips",
-            has=target.crossing_handoff,
-            wants=wanted.crossing_handoff,
-        )
-    _check_memory(program, board)
-    _check_credits(program, board)
-
-
-def _check_memory(program: Program, board: Board) -> None:
-    used = Counter[int]()
-    for (_, chip), size in owners(program).items():
-        used[chip] += size
-    for chip, needed in sorted(used.items()):
-        if needed > board.memory_bytes:
-            raise ProgramBoardError(
-                program=program.name,
-                board=board.name,
-                field=f"memory of chip {chip} in bytes",
-                has=needed,
-                wants=board.memory_bytes,
-            )
-
-
-def _check_credits(program: Program, board: Board) -> None:
-    """Check that the back wire has time for the credit of each page."""
-    for edge in program.edges:
-        page = program.buffer_by_name[edge.buffer].page
-        for link in (program.link_by_name[name] for name in edge.route or ()):
-            flits = page.beats * flit_count(page.beat_bits, link.width_bits)
-            cycles = flits * link.flit_cycles
-            if cycles < CREDIT_PERIOD_CYCLES:
-                raise ProgramBoardError(
-                    program=program.name,
-                    board=board.name,
-                    field=f"number of cycles for a page on edge {edge.name!r}",
-                    has=cycles,
-                    wants=CREDIT_PERIOD_CYCLES,
-                    contrast=f"a board returns a credit in {CREDIT_PERIOD_CYCLES}, so that credits "
-                    "would come slower than pages",
-                    way_out="compile it with a larger tile",
-                )
-
-
 def plan_chip(program: Program, chip: int, cabling: Cabling) -> BuildPlan:
     """What the tools of a chip's board are given to build it."""
     board = cabling.boards[chip]
     platform = platform_of(board, cabling.ports(chip))
-    return build_plan(platform_top(program, chip, cabling), platform, family=board.family)
+    design = platform_top(program, chip, cabling, platform)
+    return build_plan(design, platform, family=board.family)
 
 
 @dataclass(frozen=True)
 class _Made:
-    """What the tools made of a plan, and what they say of it.
-
-    ``reports`` are nextpnr's by seed.
-    """
+    """What the tools made of a plan, what they say of it, and which tools they were."""
 
     netlist: dict[str, Any] | None = None
-    reports: tuple[tuple[int, dict[str, Any]], ...] = ()
+    routed: Routed = NOTHING_ROUTED
     bitstream: str = ""
+    tools: tuple[tuple[str, str], ...] = ()
 
 
 def _build_chips(
@@ -249,20 +183,30 @@ def _build_chips(
 def _run_stages(
     build: ChipBuild, plan: BuildPlan, folder: Path, wishes: Wishes, progress: Progress
 ) -> _Made:
+    limit_seconds = wishes.limit_seconds
     progress(f"chip {build.chip}: synthesis")
-    made = _Made(netlist=synthesize(plan, folder))
+    yosys, nextpnr, _ = TOOLS[build.board.family]
+    made = _Made(netlist=synthesize(plan, folder, limit_seconds=limit_seconds))
+    made = replace(made, tools=((yosys, tool_version(yosys)),))
     if wishes.until == "synthesis":
         return made
-    for seed in range(1, wishes.seeds + 1):
-        progress(f"chip {build.chip}: place and route, seed {seed} of {wishes.seeds}")
-        made = replace(made, reports=(*made.reports, (seed, route(plan, folder, seed=seed))))
-    routed = _told(build, made)
-    assert routed.best is not None
-    choose(plan, folder, seed=routed.best.seed)
-    if wishes.until == "route" or not (routed.met or wishes.allow_slow):
+    routed = route_seeds(
+        plan,
+        folder,
+        seeds=wishes.seeds,
+        router=wishes.router,
+        limit_seconds=limit_seconds,
+        told=lambda text: progress(f"chip {build.chip}: place and route, {text}"),
+    )
+    tools = (*made.tools, (nextpnr, tool_version(nextpnr)))
+    made = replace(made, routed=routed, tools=tools)
+    told = _told(build, made)
+    assert told.best is not None
+    choose(plan, folder, told.best.attempt)
+    if wishes.until == "route" or not (told.met or wishes.allow_slow):
         return made
     progress(f"chip {build.chip}: bitstream")
-    return replace(made, bitstream=pack(plan, folder).name)
+    return replace(made, bitstream=pack(plan, folder, limit_seconds=limit_seconds).name)
 
 
 def _told(build: ChipBuild, made: _Made) -> ChipBuild:
@@ -276,13 +220,16 @@ def _told(build: ChipBuild, made: _Made) -> ChipBuild:
         components=usage_by_component(made.netlist, names),
         seeds=tuple(
             RoutedSeed(
-                seed,
+                attempt,
                 clocks(report, made.netlist, names),
                 fills(report),
                 crossings(report, made.netlist, names),
+                link_timings(report, made.netlist, build.board),
             )
-            for seed, report in made.reports
+            for attempt, report in made.routed.reports
         ),
+        given_up=made.routed.given_up,
+        tools=made.tools,
         bitstream=made.bitstream,
     )
 

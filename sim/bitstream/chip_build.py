@@ -5,31 +5,40 @@ from dataclasses import dataclass, field
 from compiler.ir.program import Program
 from hw.board.board import Board
 from hw.board.multipliers import board_multipliers
+from hw.board.stages import Attempt
 from hw.multiplier.plan import MultiplierPlan
+from sim.bitstream.link_timing import LinkTiming
+from sim.bitstream.routing import GivenUp
 from sim.bitstream.timing import ClockTiming, Crossing, Fill
 from sim.bitstream.usage import Usage
 
 
 @dataclass(frozen=True)
 class RoutedSeed:
-    """What place and route gave from one seed."""
+    """What place and route gave from one seed, by the router that came to its end."""
 
-    seed: int
+    attempt: Attempt
     clocks: tuple[ClockTiming, ...]
     fills: tuple[Fill, ...]
     crossings: tuple[Crossing, ...] = ()
+    links: tuple[LinkTiming, ...] = ()
+
+    @property
+    def seed(self) -> int:
+        """The seed."""
+        return self.attempt.seed
 
     @property
     def margin(self) -> float:
-        """How far the clock that is nearest to its limit is from it: 1 and more is met."""
-        return min(
-            (clock.achieved_hz / clock.wanted_hz for clock in self.clocks), default=float("inf")
-        )
+        """How far the clock or link that is nearest to its limit is from it: 1 and more is met."""
+        clocks = [clock.achieved_hz / clock.wanted_hz for clock in self.clocks]
+        links = [link.window_ns / link.way_ns for link in self.links if link.way_ns]
+        return min((*clocks, *links), default=float("inf"))
 
     @property
     def met(self) -> bool:
-        """Whether every clock may run as fast as it does."""
-        return all(clock.met for clock in self.clocks)
+        """Whether every clock may run as fast as it does, and every link keeps its window."""
+        return all(each.met for each in (*self.clocks, *self.links))
 
 
 @dataclass(frozen=True)
@@ -42,6 +51,10 @@ class ChipBuild:
         Place and route from each seed, in order; empty if the build did not go so far.
     total, components : Usage, dict
         Cells of the netlist, of all and by component; empty if there is none.
+    given_up : tuple of GivenUp
+        Runs of place and route that did not come to an end.
+    tools : tuple of (str, str)
+        Tools that made the netlist and its routing, with their versions.
     bitstream : str
         File of the bitstream in the folder of the chip, or empty.
     same_as : int or None
@@ -54,6 +67,8 @@ class ChipBuild:
     total: Usage | None = None
     components: dict[str, Usage] = field(default_factory=dict)
     seeds: tuple[RoutedSeed, ...] = ()
+    given_up: tuple[GivenUp, ...] = ()
+    tools: tuple[tuple[str, str], ...] = ()
     bitstream: str = ""
     same_as: int | None = None
 
@@ -64,7 +79,7 @@ class ChipBuild:
 
     @property
     def met(self) -> bool:
-        """Whether every clock may run as fast as it does; so far, nothing speaks against it."""
+        """Whether every clock and link is met; so far, nothing speaks against it."""
         return self.best is None or self.best.met
 
     @property

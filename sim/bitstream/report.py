@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sim.bitstream.chip_build import ChipBuild
+from sim.bitstream.link_timing import LinkTiming
 from sim.bitstream.timing import ClockTiming, Path
 from sim.bitstream.usage import COLUMNS, Usage
 from sim.units import seconds, with_prefix
@@ -44,11 +45,15 @@ def record(build: ChipBuild) -> dict[str, Any]:
         "device": [asdict(fill) for fill in best.fills] if best else [],
         "clocks": [asdict(clock) | {"met": clock.met} for clock in best.clocks] if best else [],
         "crossings": [asdict(crossing) for crossing in best.crossings] if best else [],
+        "links": [asdict(link) | {"met": link.met} for link in best.links] if best else [],
         "seed": best.seed if best else None,
+        "router": best.attempt.router if best else None,
         "seeds": [
-            {"seed": seed.seed, "clocks": {c.name: c.achieved_hz for c in seed.clocks}}
+            asdict(seed.attempt) | {"clocks": {c.name: c.achieved_hz for c in seed.clocks}}
             for seed in build.seeds
         ],
+        "given_up": [asdict(each.attempt) | {"why": each.why} for each in build.given_up],
+        "tools": dict(build.tools),
         "cycles": build.cycles,
         "seconds": build.seconds,
         "multiply_accumulates": build.multiply_accumulates,
@@ -77,6 +82,7 @@ def summary(build: ChipBuild) -> str:
         parts.append(_cells(build.total))
     if build.best is not None:
         parts += [_frequency(clock) for clock in build.best.clocks]
+        parts += [f"link {link.port} MISSED" for link in build.best.links if not link.met]
         if build.met:
             parts.append(f"{build.cycles} cycles in {seconds(build.seconds)}")
             parts.append(with_prefix(build.rate, "MAC/s"))
@@ -102,6 +108,8 @@ def _tables(build: ChipBuild) -> Iterator[RenderableType]:
         return
     yield _device(build)
     yield _clocks(build)
+    if build.best.links:
+        yield _links(build.best.links)
     yield _performance(build)
 
 
@@ -133,7 +141,8 @@ def _device(build: ChipBuild) -> Table:
 
 def _clocks(build: ChipBuild) -> Table:
     assert build.best is not None
-    table = Table("clock", "wanted", f"reached, seed {build.best.seed}", "", "slowest path")
+    chosen = f"reached, seed {build.best.seed} by {build.best.attempt.router}"
+    table = Table("clock", "wanted", chosen, "", "slowest path")
     if len(build.seeds) > 1:
         table.add_column(f"least, median, most of {len(build.seeds)} seeds")
     for clock in build.best.clocks:
@@ -141,7 +150,7 @@ def _clocks(build: ChipBuild) -> Table:
             clock.name,
             f"{clock.wanted_hz / MEGA:.2f} MHz",
             f"{clock.achieved_hz / MEGA:.2f} MHz",
-            Text("met") if clock.met else Text("MISSED", style="bold red"),
+            _verdict(clock.met),
             _path(clock.path),
         ]
         if len(build.seeds) > 1:
@@ -150,6 +159,18 @@ def _clocks(build: ChipBuild) -> Table:
     for crossing in build.best.crossings:
         name = f"{crossing.source} to {crossing.destination}"
         table.add_row(name, "", "", "", _path(crossing.path))
+    return table
+
+
+def _verdict(met: bool) -> Text:
+    return Text("met") if met else Text("MISSED", style="bold red")
+
+
+def _links(links: tuple[LinkTiming, ...]) -> Table:
+    table = Table("link", "between pin and register", "half of its window", "")
+    for link in links:
+        way = f"{link.way_ns:.1f} ns" if link.way_ns else "nothing: it is in the cell of the pin"
+        table.add_row(link.port, way, f"{link.window_ns:.1f} ns", _verdict(link.met))
     return table
 
 
@@ -174,6 +195,9 @@ def _spread(build: ChipBuild, name: str) -> str:
 
 def _performance(build: ChipBuild) -> Table:
     table = Table(show_header=False)
+    table.add_row("tools", ", ".join(f"{tool} {version}" for tool, version in build.tools))
+    for each in build.given_up:
+        table.add_row("given up", each.why)
     clock_mhz = build.board.clock.target_hz / MEGA
     multipliers = _multipliers(build)
     if multipliers:

@@ -3,12 +3,15 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sim.bitstream.usage import BOARD, TOP, Names
+from hw.board.pin_receiver import CLOCK_CELL, PINS_DOMAIN
+from sim.bitstream.usage import BOARD, PINS, TOP, Names
 
 SYNC = "sync"
 """The domain that a chip runs in."""
 EDGE = "posedge "
 """What stands before the net of a clock where nextpnr names a path by its ends."""
+ASYNC = "<async>"
+"""What nextpnr calls the end of a path that no clock has: a pin."""
 GLOBAL_NET = ("$glbnet$", "_$glb_clk")
 """What nextpnr puts before or behind the name of a net that it moves to the clock network."""
 
@@ -64,9 +67,10 @@ class Path:
 
 @dataclass(frozen=True)
 class Crossing:
-    """The slowest way from a register of one clock to a register of another.
+    """The slowest way from the registers of one clock to those of another, or to or from pins.
 
-    No period bounds it: the components that cross wait for what they take to be stable.
+    No period bounds it: the components that cross wait for what they take to be stable. Pins for
+    which that is not so are those of links; see :mod:`sim.bitstream.link_timing`.
     """
 
     source: str
@@ -104,7 +108,7 @@ def clocks(
     }
     found = [
         ClockTiming(
-            name=_domain(net, netlist),
+            name=domain(net, netlist),
             achieved_hz=entry["achieved"] * 1e6,
             wanted_hz=entry["constraint"] * 1e6,
             path=paths.get(net),
@@ -117,26 +121,28 @@ def clocks(
 def crossings(
     report: dict[str, Any], netlist: dict[str, Any], names: Names
 ) -> tuple[Crossing, ...]:
-    """The ways between the clocks of a routed design."""
+    """The ways between the clocks of a routed design, and between them and its pins."""
     found = [
         Crossing(
-            source=_domain(entry["from"].removeprefix(EDGE), netlist),
-            destination=_domain(entry["to"].removeprefix(EDGE), netlist),
+            source=domain(entry["from"].removeprefix(EDGE), netlist),
+            destination=domain(entry["to"].removeprefix(EDGE), netlist),
             path=_path(entry["path"], names),
         )
         for entry in report["critical_paths"]
         if entry["from"] != entry["to"]
-        and all(entry[end].startswith(EDGE) for end in ("from", "to"))
     ]
     return tuple(sorted(found, key=lambda crossing: (crossing.source, crossing.destination)))
 
 
-def _domain(net: str, netlist: dict[str, Any]) -> str:
+def domain(net: str, netlist: dict[str, Any]) -> str:
     """The domain of a net, one of whose names is that of a domain's clock.
 
     It is ``clk`` in ``sync``, and ``<domain>_clk`` in another, which is told with the component
-    that it belongs to.
+    that it belongs to. That of a link may have no name but that of the cell of its pin. What no
+    clock has is at the pins.
     """
+    if net == ASYNC:
+        return PINS
     before, behind = GLOBAL_NET
     name = net.removeprefix(before).removesuffix(behind)
     bits = netlist["netnames"].get(name, {}).get("bits")
@@ -146,10 +152,12 @@ def _domain(net: str, netlist: dict[str, Any]) -> str:
     told = sorted({name, *aliases}, key=lambda alias: (alias.count("."), alias))
     if any(alias.rpartition(".")[2] == "clk" for alias in told):
         return SYNC
-    local = next((alias for alias in told if alias.endswith("_clk")), None)
+    local = next((a for a in told if a.endswith("_clk") or f".{CLOCK_CELL}." in a), None)
     if local is None:
         return name
     path = local.removesuffix("_clk").removeprefix(f"{BOARD}.").split(".")
+    if CLOCK_CELL in path:
+        return f"{path[0]}.{PINS_DOMAIN}"
     return ".".join(path if len(path) == 1 else (path[0], path[-1]))
 
 

@@ -35,6 +35,8 @@ CELL_TYPES = (
 BEHIND_SIGNAL = re.compile(rf"_(?:{CELL_TYPES})(?:_.*)?$")
 """What Yosys puts behind the name of a signal to name the cells around it."""
 BIT = re.compile(r"\[\d+\]$")
+CELL_OF_PIN = re.compile(r"(?:\.buf)?\.buf\d+(?:\$IOL|_D_OUT_0)?$")
+"""What stands behind the buffer of a pin where the tools name its cell, or the register in it."""
 
 CHIP = "chip"
 BOARD = "board"
@@ -118,7 +120,7 @@ class Names:
 
 
 def _signal(cell: str) -> str:
-    return BIT.sub("", BEHIND_SIGNAL.sub("", cell))
+    return CELL_OF_PIN.sub("", BIT.sub("", BEHIND_SIGNAL.sub("", cell)))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from amaranth.sim import Simulator
 
 from compiler.ir.program import Program
 from hw.board.top import BoardTop
-from hw.names import module_name
+from hw.names import link_name
 
 CLOCK_HZ = 1_000_000
 """Nominal frequency of every board."""
@@ -60,14 +60,15 @@ class Boards(wiring.Component):
     """
 
     def __init__(self, program: Program, *, divisor: int):
-        self.program, self.divisor = program, divisor
+        self.program = program = program.canonical
+        self.divisor = divisor
         chips = range(program.chip_count)
         self.domains = tuple(f"board_{chip}" for chip in chips)
         self.tops = tuple(
             BoardTop(
                 program,
                 chip,
-                ports={link.name: module_name(link.name) for link in program.links or ()},
+                ports={link.name: link_name(link.name) for link in program.links or ()},
                 clock_hz=CLOCK_HZ,
                 baud=CLOCK_HZ // divisor,
             )
@@ -88,7 +89,7 @@ class Boards(wiring.Component):
             m.d.comb += top.uart_rx.eq(getattr(self, f"rx_{chip}"))
             m.d.comb += getattr(self, f"tx_{chip}").eq(top.uart_tx)
         for link in self.program.links or ():
-            port = module_name(link.name)
+            port = link_name(link.name)
             sender, receiver = self.tops[link.source_chip], self.tops[link.destination_chip]
             connect(m, getattr(sender, port), getattr(receiver, port))
         return m

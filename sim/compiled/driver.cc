@@ -45,6 +45,7 @@ struct System {
     uint64_t look_ahead_cycles;  // cycles of a round, at most the delay of the fastest link
     uint64_t thread_count;
     uint64_t cycle;              // next cycle to step
+    uint64_t started;            // whether a run has begun, during which a start is ignored
 };
 
 namespace {
@@ -130,6 +131,8 @@ struct Rounds {
 // Steps all chips by `cycles` cycles, or fewer if every chip is done: then up to the end of a
 // round. Where the machine has no more threads to give, fewer do the work.
 EXPORT void system_run(System *system, uint64_t cycles, uint32_t start) {
+    start = start && !system->started;
+    system->started |= start;
     Rounds rounds(*system, cycles, start);
     std::vector<std::thread> threads;
     try {

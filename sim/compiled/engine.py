@@ -17,6 +17,7 @@ from sim.compiled.library import DriverLibrary, ModelLibrary
 from sim.compiled.pace import Pace
 from sim.compiled.system import CompiledChip, CompiledSystem
 from sim.errors import SimulationHangError
+from sim.images import words_for
 from sim.result import ChipActivity, LinkActivity
 
 UNNAMED_WAITS = "the stages that the amaranth engine names"
@@ -51,7 +52,7 @@ class CompiledEngine:
     def __init__(
         self, program: Program, *, cache: str | Path | None = None, threads: int | None = None
     ):
-        self.program = program
+        self.program = program = program.canonical
         self._threads = threads
         driver, models = build(program, ModelCache(Path(cache) if cache is not None else None))
         libraries = {path: ModelLibrary(path) for path in {*models.values()}}
@@ -78,6 +79,8 @@ class CompiledEngine:
 
         Raises
         ------
+        MemoryImageError
+            If the words of a tensor do not fit its memory.
         SimulationHangError
             If the run does not end in ``max_cycles`` cycles.
         """
@@ -124,7 +127,7 @@ class CompiledEngine:
 
 def _load(chip: CompiledChip, contents: Mapping[str, list[int]]) -> None:
     for tensor in chip.ports.tensors:
-        words = contents.get(tensor.name, [])
+        words = words_for(contents, tensor)
         memory = chip.memory(tensor)
         word_bytes = memory.shape[1] * memory.itemsize
         raw = b"".join(word.to_bytes(word_bytes, "little") for word in words)

@@ -69,6 +69,7 @@ class SystemState(Structure):
         ("look_ahead_cycles", c_uint64),
         ("thread_count", c_uint64),
         ("cycle", c_uint64),
+        ("started", c_uint64),
     ]
 
 
@@ -96,7 +97,10 @@ class DriverLibrary:
     def run(
         self, system: SystemState, cycles: int, *, start: bool = False, threads: int = 1
     ) -> None:
-        """Step by ``cycles`` cycles; if all chips are done, only to the end of that round."""
+        """Step by ``cycles`` cycles; if all chips are done, only to the end of that round.
+
+        ``start`` begins the run of a system, which has one: later starts are ignored.
+        """
         system.thread_count = threads
         self._run(ctypes.byref(system), cycles, start)
 

@@ -75,6 +75,7 @@ class ChipPorts:
 
 def chip_ports(program: Program, chip: int) -> ChipPorts:
     """The ports of a chip of a finished program."""
+    program = program.canonical
     stages = [s for s in program.stages if s.site is not None and s.site.chip == chip]
     return ChipPorts(
         chip,

@@ -57,7 +57,7 @@ class CompiledSystem:
     """
 
     def __init__(self, program: Program, libraries: dict[int, ModelLibrary]):
-        self.program = program
+        self.program = program = program.canonical
         latencies = [link.latency_cycles for link in program.links or ()]
         look_ahead = min([*latencies, MOST_LOOK_AHEAD_CYCLES])
         self._slots = 1 << (max(latencies, default=0) + look_ahead - 1).bit_length()
@@ -77,6 +77,7 @@ class CompiledSystem:
             look_ahead_cycles=look_ahead,
             thread_count=1,
             cycle=0,
+            started=0,
         )
 
     @property

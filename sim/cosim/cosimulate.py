@@ -40,7 +40,7 @@ def cosimulate(
     folder : path, optional
         Folder to make and keep the Verilog, the bench and its logs in.
     every_test : bool
-        Whether the bench also runs twice without a reset, and resets in the middle of a run.
+        Whether the bench also runs without a reset, and starts and resets in the middle of a run.
 
     Returns
     -------

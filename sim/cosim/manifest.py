@@ -7,7 +7,7 @@ from typing import Any
 from compiler.ir.program import Program
 from compiler.ir.tensor import Tensor
 from hw.link_ports import constants
-from hw.names import local_name, module_name
+from hw.names import link_name, local_name
 from hw.register_map import Register, RegisterMap, Window
 from hw.system import settling_cycles
 from hw.verilog.convert import Port
@@ -19,7 +19,8 @@ VERSION = 1
 MEANINGS = {
     "clk": "clock; all ports are sampled at its rising edge",
     "rst": "synchronous reset, active high",
-    "start": "asserted for one cycle to begin a run",
+    "start": "asserted for one cycle to begin a run; ignored during a run",
+    "starts": "asserted for one cycle when a run begins",
     "done": "whether the run has ended",
     "coordinate": "coordinate of the chip, which the host can read",
 }
@@ -51,7 +52,7 @@ def manifest(design: Design, *, chips: tuple[int, ...], with_top: bool) -> dict[
         "links": [
             {
                 "name": link.name,
-                "instance": module_name(link.name),
+                "instance": link_name(link.name),
                 "from_chip": link.source_chip,
                 "to_chip": link.destination_chip,
                 "width_bits": link.width_bits,

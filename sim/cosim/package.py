@@ -51,6 +51,7 @@ def write_package(
         If the folder cannot be made, or holds something already.
     """
     require(program)
+    given, program = program, program.canonical
     check_folder(folder)
     contents = bind(program, a, b)
     verilog = design(program)
@@ -58,7 +59,7 @@ def write_package(
     with whole_folder(folder) as made:
         _write_modules(made, verilog, chips, with_top=chip is None)
         _write_operands(made, verilog, contents, chips)
-        (made / "program.json").write_text(to_json(program), encoding="utf-8")
+        (made / "program.json").write_text(to_json(given), encoding="utf-8")
         if chip is None:
             _write_bench(made)
     return verilog

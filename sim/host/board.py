@@ -2,16 +2,19 @@
 
 from collections.abc import Sequence
 
-from hw.axi_lite import DATA_BYTES
+from hw.axi_lite import DATA_BITS, DATA_BYTES
 from hw.board.board_registers import IDENTITY as BOARD_IDENTITY
+from hw.board.board_registers import VERSION as BOARD_VERSION
 from hw.board.board_registers import board_registers
 from hw.board.uart_bone import ERROR_COUNT_BITS
-from hw.register_map import Access, Register, RegisterMap
+from hw.register_map import Register, RegisterMap
+from sim.host.checked_line import ATTEMPTS, CheckedLine
 from sim.host.errors import (
     AccessCountFullError,
     AccessRefusedError,
     BoardMismatchError,
     PortSilentError,
+    ProgramMismatchError,
 )
 from sim.host.uart_bone import UartBoneClient
 
@@ -21,6 +24,7 @@ STATES = ("idle", "running", "done", "fault")
 MOST_ERRORS = (1 << ERROR_COUNT_BITS) - 1
 """Refused accesses up to which a board counts."""
 REBUILD = "build the board's bitstream from this program"
+NOT_OURS = "check that the port leads to a board of this project, and the baud rate"
 
 
 class BoardClient:
@@ -36,6 +40,8 @@ class BoardClient:
         Registers and windows of the chip.
     link_count : int
         Link ports of the chip.
+    digest : int
+        Digest of the program.
 
     Attributes
     ----------
@@ -44,11 +50,18 @@ class BoardClient:
     """
 
     def __init__(
-        self, client: UartBoneClient, chip: int, registers: RegisterMap, *, link_count: int
+        self,
+        client: UartBoneClient,
+        chip: int,
+        registers: RegisterMap,
+        *,
+        link_count: int,
+        digest: int,
     ):
         self.client, self.chip, self.registers = client, chip, registers
-        self.link_count = link_count
-        self.clock_hz = self._errors = 0
+        self.line = CheckedLine(client)
+        self.link_count, self.digest = link_count, digest
+        self.clock_hz = 0
 
     @property
     def port(self) -> str:
@@ -58,23 +71,26 @@ class BoardClient:
     def check(self) -> None:
         """Check that there is a board, and that its chip is that of the program.
 
+        What another host has left on its way is waited for, and a command that it has begun.
+
         Raises
         ------
         PortSilentError
             If nothing answers.
+        PortNoisyError
+            If something sends without end.
+        LineFaultError
+            If what crosses the line is damaged.
         BoardMismatchError
             If a register says that it is another.
+        ProgramMismatchError
+            If all is alike but the program.
         """
-        found = self._first_answer()
-        self._compare(
-            "identity",
-            found["identity"],
-            BOARD_IDENTITY,
-            "check that the port leads to a board of this project, and the baud rate",
-        )
-        self._compare("link_count", found["link_count"], self.link_count, REBUILD)
-        self._errors, self.clock_hz = found["bus_errors"], found["clock_hz"]
-        if found["hold"]:
+        self._recognise()
+        self.line.agree()
+        self._compare("link_count", self.board_register("link_count"), self.link_count, REBUILD)
+        self.clock_hz = self.board_register("clock_hz")
+        if self.board_register("hold"):
             self.set_hold(False)
         constants = {r: r.value for r in self.registers.registers if r.value is not None}
         found = self._read([*constants, self.registers.register("coordinate")])
@@ -82,6 +98,10 @@ class BoardClient:
             self._compare(register.name, found[register.name], value, REBUILD)
         order = "give the ports in the order of the chips"
         self._compare("coordinate", found["coordinate"], self.chip, order)
+        halves = self._read([BOARD_REGISTERS["digest_high"], BOARD_REGISTERS["digest_low"]])
+        digest = halves["digest_high"] << DATA_BITS | halves["digest_low"]
+        if digest != self.digest:
+            raise ProgramMismatchError(port=self.port, digest=digest, wanted=self.digest)
 
     def check_errors(self, during: str) -> None:
         """Check that the board refused nothing since the last time.
@@ -96,13 +116,13 @@ class BoardClient:
         errors = self.board_register("bus_errors")
         if errors >= MOST_ERRORS:
             raise AccessCountFullError(port=self.port, chip=self.chip, count=errors, during=during)
-        count, self._errors = errors - self._errors, errors
+        count, self.line.refused = errors - self.line.refused, errors
         if count:
             raise AccessRefusedError(port=self.port, chip=self.chip, count=count, during=during)
 
     def board_register(self, name: str) -> int:
         """The value of a register of the board."""
-        return self.client.read(BOARD_REGISTERS[name].offset, 1)[0]
+        return self._read([BOARD_REGISTERS[name]])[name]
 
     def set_hold(self, held: bool) -> None:
         """Hold chip and links in reset, or release them; it is so when this returns.
@@ -112,7 +132,8 @@ class BoardClient:
         BoardMismatchError
             If it is not.
         """
-        self.client.write(BOARD_REGISTERS["hold"].offset, [int(held)])
+        block = "the order to hold" if held else "the order to release"
+        self.line.write(BOARD_REGISTERS["hold"].offset, [int(held)], block=block)
         self._compare("hold", self.board_register("hold"), int(held), "use no other host meanwhile")
 
     def links_down(self) -> tuple[int, ...]:
@@ -122,16 +143,16 @@ class BoardClient:
 
     def start(self) -> None:
         """Start a run of this chip and of all that send to it."""
-        self.client.write(BOARD_REGISTERS["start"].offset, [1])
+        self.line.write(BOARD_REGISTERS["start"].offset, [1], block="the order to start")
 
     def state(self) -> tuple[str, ...]:
         """Names of what the chip's status says."""
-        status = self.client.read(self.registers.register("status").offset, 1)[0]
+        status = self._read([self.registers.register("status")])["status"]
         return tuple(name for bit, name in enumerate(STATES) if status >> bit & 1)
 
     def cycles(self) -> int:
         """Cycles of the run, or of the last one."""
-        return self.client.read(self.registers.register("cycles").offset, 1)[0]
+        return self._read([self.registers.register("cycles")])["cycles"]
 
     def counters(self) -> dict[str, int]:
         """Every counter of the chip, ``cycles`` among them."""
@@ -145,28 +166,44 @@ class BoardClient:
             int.from_bytes(data[i : i + DATA_BYTES], "little")
             for i in range(0, len(data), DATA_BYTES)
         ]
-        self.client.write(self.registers.window(tensor).offset, words)
+        block = f"tensor {tensor!r} of chip {self.chip}"
+        self.line.write(self.registers.window(tensor).offset, words, block=block)
 
     def beats(self, tensor: str) -> list[bytes]:
         """Read the beats of a tensor from its window."""
         window = self.registers.window(tensor)
-        words = self.client.read(window.offset, window.span_bytes // DATA_BYTES)
+        block = f"tensor {tensor!r} of chip {self.chip}"
+        words = self.line.read(window.offset, window.span_bytes // DATA_BYTES, block=block)
         data = b"".join(word.to_bytes(DATA_BYTES, "little") for word in words)
         return [data[i : i + window.beat_bytes] for i in range(0, len(data), window.beat_bytes)]
 
-    def _first_answer(self) -> dict[str, int]:
-        """The board's registers; it may still wait for the rest of another host's command."""
-        readable = [r for r in board_registers() if r.access is not Access.WRITE]
-        try:
-            return self._read(readable)
-        except PortSilentError:
-            return self._read(readable)
+    def _recognise(self) -> None:
+        """Find a board of this project, of which it is not known yet whether the line is good.
+
+        Raises
+        ------
+        PortSilentError, PortNoisyError, BoardMismatchError
+            If there is none.
+        """
+        wanted = {"identity": (BOARD_IDENTITY, NOT_OURS), "version": (BOARD_VERSION, REBUILD)}
+        for attempt in range(ATTEMPTS):
+            self.client.wait_for_silence()
+            try:
+                for name, (value, way_out) in wanted.items():
+                    (said,) = self.client.read(BOARD_REGISTERS[name].offset, 1)
+                    self._compare(f"board {name}", said, value, way_out)
+            except (PortSilentError, BoardMismatchError):
+                if attempt == ATTEMPTS - 1:
+                    raise
+            else:
+                return
 
     def _read(self, wanted: Sequence[Register]) -> dict[str, int]:
         """Registers that stand one behind the other, in one command."""
         offsets = [register.offset for register in wanted]
         assert offsets == list(range(offsets[0], offsets[-1] + 1, DATA_BYTES))
-        words = self.client.read(offsets[0], len(wanted))
+        names = wanted[0].name if len(wanted) == 1 else f"{wanted[0].name} to {wanted[-1].name}"
+        words = self.line.read(offsets[0], len(wanted), block=f"{names} of chip {self.chip}")
         return {register.name: word for register, word in zip(wanted, words, strict=True)}
 
     def _compare(self, register: str, value: int, wanted: int, way_out: str) -> None:

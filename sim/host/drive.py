@@ -12,8 +12,16 @@ from compiler.ir.program import Program
 from compiler.ir.tensor import Tensor, TensorRole
 from hw.chip_registers import chip_register_map
 from hw.names import local_name
+from hw.program_digest import program_digest
 from sim.host.board import BoardClient
-from sim.host.errors import ChipFaultError, ChipHungError, LinksDownError, PortCountError
+from sim.host.checked_line import ATTEMPTS
+from sim.host.errors import (
+    ChipFaultError,
+    ChipHungError,
+    LineFaultError,
+    LinksDownError,
+    PortCountError,
+)
 from sim.host.uart_bone import BAUD, TIMEOUT_SECONDS, UartBoneClient, check_serial
 from sim.operands import bind
 from sim.reported_result import reported_result
@@ -80,10 +88,12 @@ def drive(
         If a board does not answer, is another, or does not do its part.
     """
     require(program)
+    program = program.canonical
     contents = bind(program, a, b)
     if len(ports) != program.chip_count:
         raise PortCountError(ports=len(ports), chips=program.chip_count)
     check_serial()
+    digest = program_digest(program)
     (output,) = (tensor for tensor in program.tensors if tensor.role is TensorRole.OUTPUT)
     with ExitStack() as stack:
         boards = [
@@ -94,16 +104,14 @@ def drive(
                 chip,
                 chip_register_map(program, chip),
                 link_count=_link_count(program, chip),
+                digest=digest,
             )
             for chip, port in enumerate(ports)
         ]
-        for board in boards:
-            board.check()
-        _reset(boards, timeout_seconds)
-        _load(program, boards, contents)
+        _start(program, boards, contents, output, timeout_seconds)
         assert program.schedule is not None
         slowest = min(board.clock_hz for board in boards)
-        _run(boards, output, timeout_seconds + 2 * program.schedule.cycles / slowest)
+        _wait(boards, timeout_seconds + 2 * program.schedule.cycles / slowest)
         return _read(program, boards, output, contents)
 
 
@@ -115,6 +123,32 @@ def _link_count(program: Program, chip: int) -> int:
         if program.crosses(edge)
     )
     return sum(site is not None and site.chip == chip for ends in sites for site in ends)
+
+
+def _start(
+    program: Program,
+    boards: Sequence[BoardClient],
+    contents: dict[str, np.ndarray],
+    output: Tensor,
+    timeout_seconds: float,
+) -> None:
+    """Check and reset all boards, load them, and start the home, which starts the others.
+
+    Where the line damages an order or an operand, nothing is known of what became of it, and all is
+    done again from the beginning.
+    """
+    for attempt in range(ATTEMPTS):
+        try:
+            for board in boards:
+                board.check()
+            _reset(boards, timeout_seconds)
+            _load(program, boards, contents)
+            boards[output.chip].start()
+        except LineFaultError:
+            if attempt == ATTEMPTS - 1:
+                raise
+        else:
+            return
 
 
 def _reset(boards: Sequence[BoardClient], timeout_seconds: float) -> None:
@@ -141,9 +175,8 @@ def _load(program: Program, boards: Sequence[BoardClient], contents: dict[str, n
         board.check_errors("its operands were loaded")
 
 
-def _run(boards: Sequence[BoardClient], output: Tensor, seconds: float) -> None:
-    """Start the home, which starts the others, and wait until all are done."""
-    boards[output.chip].start()
+def _wait(boards: Sequence[BoardClient], seconds: float) -> None:
+    """Wait until all are done."""
     begun = monotonic()
     waiting = list(boards)
     while waiting:

@@ -19,6 +19,14 @@ class PortCountError(HostError):
         )
 
 
+class LineSettingError(HostError):
+    """A serial port cannot be used in the way that is asked for."""
+
+    def __init__(self, *, name: str, value: float, rule: str):
+        self.name, self.value = name, value
+        super().__init__(f"the {name} of a serial port must be {rule}, not {value!r}")
+
+
 class PortError(HostError):
     """A serial port cannot be opened, or fails."""
 
@@ -38,6 +46,41 @@ class PortSilentError(HostError):
         super().__init__(
             f"the board at {port!r} does not answer: {got} of {wanted} bytes came, then nothing "
             f"for {seconds:g} s at {baud} baud; check its power, its bitstream and the baud rate"
+        )
+
+
+class PortNoisyError(HostError):
+    """Something sends without end."""
+
+    def __init__(self, *, port: str, seconds: float, baud: int):
+        self.port = port
+        super().__init__(
+            f"what is at {port!r} is never silent for {seconds:.2g} s at {baud} baud, as a board "
+            f"is between two answers; check that the port leads to a board of this project, and "
+            f"the baud rate"
+        )
+
+
+class LineFaultError(HostError):
+    """Bytes did not cross the serial line whole."""
+
+    def __init__(self, *, port: str, block: str, why: str):
+        self.port, self.block = port, block
+        super().__init__(
+            f"the line to the board at {port!r} damages what crosses it: {block}: {why}; check the "
+            f"cable and its length, and use no other host meanwhile"
+        )
+
+
+class ProgramMismatchError(HostError):
+    """A board's chip is that of another program of the same shape."""
+
+    def __init__(self, *, port: str, digest: int, wanted: int):
+        self.port, self.digest, self.wanted = port, digest, wanted
+        super().__init__(
+            f"the board at {port!r} has a chip of the program with digest {digest:016x}, not "
+            f"{wanted:016x}; give --program the file that its bitstream was built from, or build "
+            f"the bitstream from this program"
         )
 
 

@@ -4,19 +4,30 @@ import os
 import termios
 from collections.abc import Sequence
 from importlib.util import find_spec
+from time import monotonic, sleep
 from types import TracebackType
 from typing import Self
+from zlib import crc32
 
 from hw.axi_lite import DATA_BYTES
+from hw.board.top import TIMEOUT_SECONDS as BRIDGE_TIMEOUT_SECONDS
+from hw.board.uart import FRAME_BITS
 from hw.board.uart_bone import Command
 from sim.errors import ToolMissingError
-from sim.host.errors import PortError, PortSilentError
+from sim.host.errors import LineSettingError, PortError, PortNoisyError, PortSilentError
 
 BAUD = 115_200
+LEAST_BAUD, MOST_BAUD = 300, 12_000_000
+"""What the slowest serial ports and the fastest USB adapters do."""
 TIMEOUT_SECONDS = 2.0
+LONGEST_TIMEOUT_SECONDS = 86_400.0
+LATENCY_SECONDS = 0.05
+"""How late bytes may be that an adapter and an operating system hand on."""
+LOOK_SECONDS = 0.005
+"""How often a look is taken at what has come while all is to be silent."""
 BURST_WORDS = 255
 """Most words of one command: their number is one byte."""
-WORD_LIMIT = 1 << 8 * DATA_BYTES
+LONGEST_COMMAND_BYTES = 2 + DATA_BYTES + DATA_BYTES * BURST_WORDS
 
 
 def check_serial() -> None:
@@ -41,14 +52,21 @@ class UartBoneClient:
     port : str
         Name of the serial port.
     baud : int
-        Bits per second.
+        Bits per second, from 300 to 12,000,000.
     timeout_seconds : float
-        Silence after which an answer counts as missing.
+        Silence after which an answer counts as missing, up to a day.
+
+    Attributes
+    ----------
+    checksum : int
+        CRC-32 of all bytes that were sent and received, in their order: the bridge keeps one too.
 
     Raises
     ------
     ToolMissingError
         If pyserial is not there.
+    LineSettingError
+        If ``baud`` or ``timeout_seconds`` is out of its range.
     PortError
         If the port cannot be opened, here, or fails later.
     """
@@ -57,7 +75,17 @@ class UartBoneClient:
         check_serial()
         import serial
 
+        if not isinstance(baud, int) or not LEAST_BAUD <= baud <= MOST_BAUD:
+            rule = f"an integer from {LEAST_BAUD} to {MOST_BAUD}"
+            raise LineSettingError(name="baud rate", value=baud, rule=rule)
+        if not 0 < timeout_seconds <= LONGEST_TIMEOUT_SECONDS:  # which nan is not either
+            raise LineSettingError(
+                name="timeout in seconds",
+                value=timeout_seconds,
+                rule=f"above 0 and at most {LONGEST_TIMEOUT_SECONDS:g}",
+            )
         self.port, self.baud, self.timeout_seconds = port, baud, timeout_seconds
+        self.checksum = 0
         self._failures = (serial.SerialException, OSError, ValueError, termios.error)
         try:
             self._serial = serial.Serial(
@@ -67,8 +95,45 @@ class UartBoneClient:
                 write_timeout=timeout_seconds,
                 exclusive=True,
             )
+            self._serial.reset_output_buffer()  # what a host before this one has left there
         except self._failures as error:
             raise PortError(port=port, why=_reason(error)) from error
+        self._silent_since = monotonic()
+
+    @property
+    def quiet_seconds(self) -> float:
+        """Silence after which the bridge is at the beginning of a command, whatever was before.
+
+        It drops a command that is not carried on, and no pause of an answer is as long. What an
+        adapter still holds of a command of another host is on the line by then.
+        """
+        frames = LONGEST_COMMAND_BYTES * FRAME_BITS / self.baud
+        return BRIDGE_TIMEOUT_SECONDS + frames + LATENCY_SECONDS
+
+    def wait_for_silence(self) -> None:
+        """Throw away what comes until nothing has come for :attr:`quiet_seconds`.
+
+        Raises
+        ------
+        PortNoisyError
+            If bytes come for longer than any answer takes.
+        """
+        begun = monotonic()
+        while True:
+            try:
+                waiting = self._serial.in_waiting
+                if waiting:
+                    self._serial.read(waiting)
+                    self._silent_since = monotonic()
+            except self._failures as error:
+                raise PortError(port=self.port, why=_reason(error)) from error
+            now = monotonic()
+            left = self._silent_since + self.quiet_seconds - now
+            if not waiting and left <= 0:
+                return
+            if now > begun + 3 * self.quiet_seconds + self.timeout_seconds:
+                raise PortNoisyError(port=self.port, seconds=self.quiet_seconds, baud=self.baud)
+            sleep(min(max(left, 0), LOOK_SECONDS))
 
     def read(self, address: int, count: int) -> list[int]:
         """Read ``count`` words from a byte address on.
@@ -82,7 +147,7 @@ class UartBoneClient:
         for first in range(0, count, BURST_WORDS):
             burst = min(BURST_WORDS, count - first)
             self._discard_input()
-            self._send(_command(Command.READ, address + DATA_BYTES * first, burst))
+            self._send(command_bytes(Command.READ, address + DATA_BYTES * first, burst))
             answer = self._receive(DATA_BYTES * burst)
             words += [
                 int.from_bytes(answer[i : i + DATA_BYTES], "big")
@@ -94,7 +159,7 @@ class UartBoneClient:
         """Write words from a byte address on. The board does not answer."""
         for first in range(0, len(words), BURST_WORDS):
             burst = words[first : first + BURST_WORDS]
-            command = _command(Command.WRITE, address + DATA_BYTES * first, len(burst))
+            command = command_bytes(Command.WRITE, address + DATA_BYTES * first, len(burst))
             self._send(command + b"".join(word.to_bytes(DATA_BYTES, "big") for word in burst))
 
     def close(self) -> None:
@@ -123,6 +188,8 @@ class UartBoneClient:
             self._serial.write(data)
         except self._failures as error:
             raise PortError(port=self.port, why=_reason(error)) from error
+        self.checksum = crc32(data, self.checksum)
+        self._silent_since = monotonic()
 
     def _receive(self, size: int) -> bytes:
         received = b""
@@ -141,10 +208,13 @@ class UartBoneClient:
                     baud=self.baud,
                 )
             received += more
+            self._silent_since = monotonic()
+        self.checksum = crc32(received, self.checksum)
         return received
 
 
-def _command(command: Command, address: int, count: int) -> bytes:
+def command_bytes(command: Command, address: int, count: int) -> bytes:
+    """A command, without the words that it may bring along."""
     return bytes((command, count)) + (address // DATA_BYTES).to_bytes(DATA_BYTES, "big")
 
 

@@ -1,7 +1,7 @@
 """Programs that the compiler's tests share, and edits as a person would make them by hand."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -65,6 +65,21 @@ def changed(program: Program, name: str, /, **changes: Any) -> Program:
         replace(other, **changes) if other is record else other for other in getattr(program, group)
     )
     return replace(program, **{group: records})
+
+
+def renamed(program: Program, **names: str) -> Program:
+    """The program with names replaced wherever they stand."""
+
+    def of(value: Any) -> Any:
+        if isinstance(value, str):
+            return type(value)(names.get(value, value))
+        if isinstance(value, tuple):
+            return tuple(map(of, value))
+        if is_dataclass(value) and not isinstance(value, type):
+            return replace(value, **{f.name: of(getattr(value, f.name)) for f in fields(value)})
+        return value
+
+    return of(program)
 
 
 def without(program: Program, *names: str) -> Program:

@@ -21,6 +21,8 @@ def edits(program: Program, *names: str) -> Iterator[tuple[str, Program]]:
     for name in names:
         here = getattr(program, name)
         for value in (*close_to(here), *([None] if name in OPTIONAL else [])):
+            if value == here:
+                continue
             yield f"{name} = {value}", replace(program, **{name: value})
     for group in GROUPS:
         records = getattr(program, group) or ()

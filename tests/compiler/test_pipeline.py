@@ -21,7 +21,7 @@ from compiler.ir.program import WorkPlan
 from compiler.ir.stage import Engine, EngineKind, Fold, Site
 from compiler.passes.shard import ShardPlan
 from compiler.pipeline import PASSES, compile, run_passes, shard
-from compiler.targets import get
+from compiler.targets import LinkKind, get
 from compiler.validate import validate
 from compiler.workload import MatmulSpec
 from tests.compiler.programs import (
@@ -192,8 +192,9 @@ def test_a_site_set_by_hand_survives():
 
 def test_a_route_set_by_hand_survives():
     link = Link("my link", 1, 0, 512, 3)
+    target = replace(TOKEN, link_kinds=(LinkKind("mine", 512, 3),))
     program = replace(replicated(4), links=(link,))
-    program = run_passes(changed(program, "c1.matmul->c0.recv_0", route=("my link",)), TOKEN)
+    program = run_passes(changed(program, "c1.matmul->c0.recv_0", route=("my link",)), target)
     assert program.link_by_name["my link"] == link
     assert next(e.route for e in program.edges if e.buffer == "c1.partial") == ("my link",)
 

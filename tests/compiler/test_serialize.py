@@ -29,7 +29,7 @@ from compiler.ir.tensor import ValueRange
 from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, run_passes, shard
 from compiler.serialize import from_json, schema, to_json
-from compiler.targets import get
+from compiler.targets import LinkKind, get
 from compiler.workload import MatmulSpec
 from tests.compiler.programs import SEMAPHORE, TOKEN, changed, compiled, lowered, sharded
 
@@ -71,6 +71,9 @@ PROGRAMS = {
     "loops the other way round": run_passes(
         replace(lowered(), work=WorkPlan(2, 2, 8, "nm")), TOKEN
     ),
+    "further kinds of links": compiled(
+        target=get("token-mesh", link_kinds=(LinkKind("cable", 8, 40, 2), LinkKind("bus", 64, 1)))
+    ),
     **{f"{type(i).__name__} {n}": changed(lowered(), "a", init=i) for n, i in enumerate(INITS)},
 }
 
@@ -99,14 +102,15 @@ def test_a_program_comes_back_as_it_was(program):
 def test_the_programs_hold_every_kind_of_record():
     """So the round trip is one of every kind that a program can be made of."""
     held: set[str] = set()
+    whole = schema()
 
     def collect(value: object, described: dict) -> None:
         if "$ref" in described:
             name = described["$ref"].removeprefix("#/$defs/")
             held.add(name)
-            described = schema()["$defs"][name]
+            described = whole["$defs"][name]
         for each in described.get("anyOf", ()):
-            if not complaints(value, each):
+            if not complaints(value, each, whole):
                 collect(value, each)
         if isinstance(value, dict):
             for name, entry in value.items():
@@ -116,8 +120,8 @@ def test_the_programs_hold_every_kind_of_record():
                 collect(entry, item)
 
     for program in PROGRAMS.values():
-        collect(document(program), schema())
-    assert held == set(schema()["$defs"])
+        collect(document(program), whole)
+    assert held == set(whole["$defs"])
 
 
 def test_equal_numbers_give_equal_text_whatever_their_type():
@@ -270,6 +274,9 @@ def test_a_missing_field_is_refused_where_it_should_be(path, name):
     assert str(refusal_of(damaged)) == f"program file: {dotted(path)}.{name}: it is missing"
 
 
+LINE = "it must be one line of at most 4096 printable characters, not {}"
+
+
 @pytest.mark.parametrize(
     ("path", "value", "why"),
     [
@@ -278,6 +285,12 @@ def test_a_missing_field_is_refused_where_it_should_be(path, name):
         (("tile",), True, "it must be an integer, not true"),
         (("tile",), None, "it must be an integer, not null"),
         (("name",), 3, "it must be a string, not 3"),
+        (("tile",), 2**63, "it must be an integer of at most 64 bits"),
+        (("claim", "k"), -(10**4000), "it must be an integer of at most 64 bits"),
+        (("name",), "a\nexact", LINE.format(r"'a\nexact'")),
+        (("target", "description"), "\ud800", LINE.format(r"'\ud800'")),
+        (("stages", 0, "name"), "a\x00", LINE.format(r"'a\x00'")),
+        (("schedule", "bound"), "n" * 4097, LINE.format("'" + "n" * 56 + "...")),
         (("stages",), {}, "it must be a list, not {}"),
         (("links",), "", 'it must be a list or null, not ""'),
         (("links", 0), [], "it must be a record (Link), not []"),

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import pytest
 
+from compiler.check.token_run import TokenRun
 from compiler.ir.stage import Recv
 from compiler.passes.schedule import schedule
 from compiler.passes.shard import ShardPlan
@@ -12,6 +13,7 @@ from compiler.pipeline import compile, shard
 from compiler.targets import get
 from compiler.timing import TimingModel, drain_cycles, page_interval
 from compiler.workload import MatmulSpec
+from tests.compiler.check.test_token_run import random_program, with_depths, with_links
 from tests.compiler.programs import MANY_PORTS, TOKEN, compiled, sharded
 
 
@@ -129,6 +131,19 @@ def test_beats_are_in_order_and_causal():
             flight = times.written[stage.outs[0]] - times.taken[edge.buffer]
             assert (flight >= program.link_by_name[edge.route[0]].latency_cycles).all()
     assert times.stored[-1] == program.schedule.cycles
+
+
+@pytest.mark.parametrize("pages", [1, 3, 40, 150])
+@pytest.mark.parametrize("seed", range(20))
+def test_any_depths_and_any_links_are_timed_as_the_tokens_run(seed, pages):
+    """Also depths that cost cycles, and links of unequal pace and latency in one barrier."""
+    program = with_links(random_program(seed), seed)
+    work = replace(program.work, m_tiles=pages, n_tiles=1)
+    for most in (1, 2, 5):
+        program = replace(with_depths(program, seed, most), work=work)
+        timings = schedule(program, program.target).schedule.timings
+        run = TokenRun(program, pages).run()
+        assert run.sent == {t.stage: (t.first_beat, t.last_beat) for t in timings}
 
 
 @pytest.mark.parametrize("tile", [2, 4, 8, 16])

@@ -140,6 +140,13 @@ MUTANTS = (
         r"step & walk__loop_0_done",
         r"step & (walk.address >= 4'd11)",
     ),
+    Mutant(
+        "a start in mid-run begins a run",
+        SYSTEM,
+        "start_guard",
+        r"start & \(!running \| done\)",
+        r"start",
+    ),
     # Units, where back-pressure and latency vary.
     Mutant(
         "a FIFO is one beat less deep",

@@ -6,8 +6,15 @@ import pytest
 from tests.cosim.configurations import CONFIGURATIONS, ENGINES
 from tests.cosim.tools import needs
 
-BUILT_IN_EVERY_RUN = {"verilator": (1, 9), "compiled": (0, 5, 12, 18, 24)}
-"""Configurations whose chips are compiled in every run; the others are slow."""
+COVERING = (0, 3, 4, 6, 9, 12, 13, 16, 17, 18, 23, 28)
+"""Configurations that show all that the others do. See the last test here."""
+IN_EVERY_RUN = {
+    "amaranth": COVERING,
+    "icarus": (4, 9, 17, 23),
+    "compiled": (12,),
+    "verilator": (7,),
+}
+"""Configurations of every run; the others are slow, for a bench takes seconds to build."""
 
 
 def runs():
@@ -15,7 +22,7 @@ def runs():
     found = []
     for index, configuration in enumerate(CONFIGURATIONS):
         for engine in ENGINES:
-            quick = index in BUILT_IN_EVERY_RUN.get(engine, range(len(CONFIGURATIONS)))
+            quick = index in IN_EVERY_RUN[engine]
             marks = [pytest.mark.cosim, *([] if quick else [pytest.mark.slow])]
             name = f"{configuration}-{engine}"
             found.append(pytest.param(configuration, engine, id=name, marks=marks))
@@ -27,7 +34,7 @@ def models(tmp_path_factory, monkeypatch):
     """Models of the compiled engine go where all workers of this run find them."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if base.name.startswith("popen-") else base
-    monkeypatch.setenv("XDG_CACHE_HOME", str(shared / "cache"))
+    monkeypatch.setattr("sim.compiled.cache.cache_folder", lambda: shared / "models")
 
 
 @pytest.mark.parametrize(("configuration", "engine"), runs())
@@ -42,11 +49,13 @@ def test_gives_numpys_product_in_the_predicted_cycles(configuration, engine):
     assert result.cycles == program.schedule.cycles
 
 
-def test_the_configurations_are_what_is_asked_for():
+@pytest.mark.parametrize("indices", [range(len(CONFIGURATIONS)), COVERING], ids=["all", "covering"])
+def test_the_configurations_are_what_is_asked_for(indices):
+    configurations = [CONFIGURATIONS[index] for index in indices]
     assert len(CONFIGURATIONS) >= 24
-    assert {c.chips for c in CONFIGURATIONS} == {1, 2, 4, 8, 16}
-    assert {c.tile for c in CONFIGURATIONS} == {2, 4, 8, 16}
-    sharded = [c for c in CONFIGURATIONS if c.chips > 1]
+    assert {c.chips for c in configurations} == {1, 2, 4, 8, 16}
+    assert {c.tile for c in configurations} == {2, 4, 8, 16}
+    sharded = [c for c in configurations if c.chips > 1]
     assert {(c.reduce, c.handoff) for c in sharded} == {
         (reduce, handoff)
         for reduce in ("star", "tree")
@@ -54,4 +63,7 @@ def test_the_configurations_are_what_is_asked_for():
     }
     assert any(c.width < 32 for c in sharded)
     assert any(c.width > 32 * c.tile for c in sharded)
-    assert any(c.m % c.tile and c.n % c.tile and c.k % c.tile for c in CONFIGURATIONS)
+    assert any(c.m % c.tile and c.n % c.tile and c.k % c.tile for c in configurations)
+    assert any(c.map for c in configurations)
+    assert any(c.flit_cycles > 1 for c in sharded)
+    assert any(c.sum_bits < 32 for c in sharded)

@@ -83,7 +83,7 @@ def test_keeps_its_files_where_it_is_told_to_and_runs_every_test(tmp_path):
     assert {"manifest.json", "report.json", "run.log", "run.py"} <= {
         path.name for path in folder.iterdir()
     }
-    assert "PASS=3 FAIL=0" in (folder / "run.log").read_text()
+    assert "PASS=4 FAIL=0" in (folder / "run.log").read_text()
     with pytest.raises(OutputFileError, match="the folder is not empty"):
         cosimulate(program, a, b, simulator="icarus", folder=folder)
 

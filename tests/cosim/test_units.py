@@ -8,11 +8,13 @@ from sim.cosim.backend import run_on_amaranth
 from sim.cosim.runner import run_bench
 from tests.cosim.bodies import DENSITIES, UNITS
 from tests.cosim.tools import needs
+from tests.tiers import chosen
 
-BUILT_IN_EVERY_RUN = ("tile_unit",)
-"""Verilator takes half a minute for each."""
+ON_ICARUS_IN_EVERY_RUN = ("page_fifo_that_commits", "fold_unit", "tile_unit", "semaphore_link")
+"""A bench takes a second to start, and Verilator half a minute to build each."""
 
 
+@pytest.mark.covers("values")
 @pytest.mark.parametrize("name", UNITS)
 @pytest.mark.parametrize("write_density", DENSITIES)
 @pytest.mark.parametrize("read_density", DENSITIES)
@@ -27,19 +29,14 @@ def test_on_amaranths_simulator(name, write_density, read_density):
 
 
 @pytest.mark.cosim
-@pytest.mark.parametrize("name", UNITS)
+@pytest.mark.parametrize("name", chosen(UNITS, ON_ICARUS_IN_EVERY_RUN))
 def test_on_icarus(name, tmp_path):
     run_under_cocotb("icarus", name, tmp_path)
 
 
 @pytest.mark.cosim
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=() if name in BUILT_IN_EVERY_RUN else pytest.mark.slow)
-        for name in UNITS
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", UNITS)
 def test_on_verilator(name, tmp_path):
     run_under_cocotb("verilator", name, tmp_path)
 

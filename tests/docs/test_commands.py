@@ -41,7 +41,15 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
 
-@pytest.mark.parametrize(("place", "session"), sessions())
+def takes_long(session: list[tuple[str, str]]) -> bool:
+    """Whether a session simulates many chips."""
+    return any(re.search(r"shardwright run .*--chips 16", command) for command, _ in session)
+
+
+@pytest.mark.parametrize(
+    ("place", "session"),
+    [pytest.param(*s, marks=pytest.mark.slow if takes_long(s[1]) else ()) for s in sessions()],
+)
 def test_commands_print_what_the_page_says(place, session):
     for command, output in session:
         ran = subprocess.run(

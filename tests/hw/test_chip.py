@@ -193,6 +193,31 @@ def test_home_chip_adds_what_arrives_and_returns_one_credit_for_each_page():
     assert sum(returned) == RESULT_PAGES
 
 
+@pytest.mark.parametrize("density", [0.2, 1.0])
+def test_a_chip_ignores_its_start_in_mid_run(density):
+    rng = random.Random(density)
+    program = program_for(8, 8, 8, chips=1)
+    chip = Chip(program, 0)
+
+    async def testbench(ctx):
+        for seed in range(3):
+            a, b = random_operands(program, seed)
+            put_in(ctx, chip, "a", column_beats(a, TILE))
+            put_in(ctx, chip, "b", row_beats(b, TILE))
+            ctx.set(chip.start, 1)
+            await ctx.tick()
+            cycles = 0
+            while not ctx.get(chip.done):
+                ctx.set(chip.start, rng.random() < density)
+                await ctx.tick()
+                cycles += 1
+            ctx.set(chip.start, 0)
+            assert cycles == ctx.get(chip.activity.cycles) == program.schedule.cycles
+            assert taken_out(ctx, chip, "c") == row_beats(a @ b, TILE)
+
+    simulate(chip, testbench)
+
+
 def test_asserts_that_a_result_finds_room():
     chip = Chip(program_for(16, 16, 16, chips=2), 1)
     chip.units["c1.matmul"].result_pages += 8  # more than its buffer has

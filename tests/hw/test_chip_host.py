@@ -286,6 +286,7 @@ def test_what_is_not_allowed_during_a_run_is_refused_and_leaves_the_run_as_it_is
     simulate(chip, testbench)
 
 
+@pytest.mark.covers("values")
 @each_pace
 @pytest.mark.parametrize("target", ["token-mesh", "semaphore-mesh"])
 @pytest.mark.parametrize("tile", [1, 2])

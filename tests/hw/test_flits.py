@@ -30,6 +30,7 @@ def flits_of(beats, width_bits) -> list[int]:
     return flits
 
 
+@pytest.mark.covers("pairs")
 @pytest.mark.parametrize("width_bits", WIDTHS)
 @pytest.mark.parametrize("idling", [0.2, 0.6, 1.0])
 @pytest.mark.parametrize("back_pressure", [0.2, 0.6, 1.0])

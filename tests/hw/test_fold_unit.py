@@ -55,6 +55,7 @@ def operands_and_results(name, *, lane_count, count, seed):
     return operands, wrap(golden(*map(np.array, operands))).tolist()
 
 
+@pytest.mark.covers("pairs")
 @pytest.mark.parametrize("name", BODIES)
 @pytest.mark.parametrize("idling", [(0.2, 1.0), (0.6, 0.6), (1.0, 0.2), (1.0, 1.0)], ids=str)
 @pytest.mark.parametrize("back_pressure", [0.2, 0.6, 1.0])
@@ -178,6 +179,15 @@ def test_body_must_use_each_operand_once(body, text):
     assert (
         str(error.value) == f"Body must combine each operand from 0 up exactly once, not be {text}"
     )
+
+
+@pytest.mark.parametrize("value", [128, -129, 2**40])
+def test_refuses_a_literal_that_no_lane_holds(value):
+    with pytest.raises(ValueError, match="Literals") as error:
+        FoldUnit(lanes(3), body=Add(A, Max(Literal(value), B)))
+    assert str(error.value) == f"Literals must be in -128 .. 127, as a lane is, not {value}"
+    for held in (127, -128):
+        FoldUnit(lanes(3), body=Add(A, Max(Literal(held), B)))
 
 
 def test_refuses_a_beat_without_lanes():

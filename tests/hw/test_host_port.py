@@ -142,6 +142,7 @@ def test_a_one_in_bit_0_of_control_starts_a_run_for_one_cycle(pace):
     simulate(dut, testbench, monitors=[strobes_of_start(dut, starts)])
 
 
+@pytest.mark.covers("values")
 @each_pace
 @each_shape
 def test_an_operand_memory_reads_back_what_is_written_byte_by_byte(lane_count, bits, pace):

@@ -19,6 +19,7 @@ def credit_link(*, width_bits: int, credits: int, latency_cycles: int) -> LinkBe
     )
 
 
+@pytest.mark.covers("pairs")
 @pytest.mark.parametrize("width_bits", FLITS)
 @pytest.mark.parametrize("credits", [1, 3])
 @pytest.mark.parametrize("latency_cycles", [0, 4])
@@ -44,6 +45,7 @@ def test_keeps_order_and_count_and_never_overruns_the_landing_buffer(
     assert all(busy + stalled == valid for valid, _, busy, stalled in log)
 
 
+@pytest.mark.covers("pairs")
 @pytest.mark.parametrize("width_bits", FLITS)
 @pytest.mark.parametrize("credits", [1, 2, 3, 5, 9])
 @pytest.mark.parametrize("latency_cycles", [0, 1, 8])

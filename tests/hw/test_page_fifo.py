@@ -21,6 +21,7 @@ BEAT = lanes(3)
 SIZES = [(1, 1), (1, 3), (3, 1), (3, 2), (4, 2), (5, 3)]
 
 
+@pytest.mark.covers("pairs")
 @pytest.mark.parametrize(("page_beats", "depth_pages"), SIZES)
 @pytest.mark.parametrize("write_density", [0.2, 0.6, 1.0])
 @pytest.mark.parametrize("read_density", [0.2, 0.6, 1.0])

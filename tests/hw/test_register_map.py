@@ -156,3 +156,10 @@ def test_registers_and_windows_are_found_by_name():
     assert registers.register("one") is register
     assert registers.window("x") is window
     assert registers.address_bits == 7
+
+
+@pytest.mark.parametrize("value", [-1, 2**32])
+def test_a_register_cannot_show_more_than_its_bits(value):
+    with pytest.raises(ValueError, match="Register") as error:
+        Register("m", 0, Access.READ, "rows", value=value)
+    assert str(error.value) == f"Register 'm' must show 32 bits, not {value}"

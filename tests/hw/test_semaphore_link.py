@@ -21,6 +21,7 @@ def semaphore_link(*, width_bits: int, depth_pages: int, latency_cycles: int) ->
     )
 
 
+@pytest.mark.covers("pairs")
 @pytest.mark.parametrize("width_bits", FLITS)
 @pytest.mark.parametrize("depth_pages", [1, 3])
 @pytest.mark.parametrize("latency_cycles", [1, 4])

@@ -1,10 +1,12 @@
 # amaranth: UnusedElaboratable=no
+import random
+
 import pytest
 from amaranth.hdl import Fragment
 
 from hw.system import System
 from tests.hw.simulation import idle, simulate
-from tests.hw.system_bench import SETTLING_CYCLES, SystemBench
+from tests.hw.system_bench import SETTLING_CYCLES, SystemBench, row_beats, taken_out
 from tests.programs import program_for, random_operands
 
 TARGETS = ("token-mesh", "semaphore-mesh")
@@ -21,6 +23,7 @@ def each_program_on_each_target(test):
     return pytest.mark.parametrize("shape", PROGRAMS.values(), ids=PROGRAMS)(test)
 
 
+@pytest.mark.covers("values")
 @each_program_on_each_target
 def test_runs_again_without_reset_in_the_same_number_of_cycles(shape, target):
     bench = SystemBench(program_for(**shape, target=target))
@@ -59,6 +62,7 @@ def test_restart_loses_no_more_than_what_page_slots_still_take_to_come_back(targ
         assert first <= cycles <= first + max(0, latency_cycles - pause_cycles)
 
 
+@pytest.mark.covers("values")
 @each_program_on_each_target
 def test_reset_in_mid_run_leaves_no_page_and_no_credit_behind(shape, target):
     bench = SystemBench(program_for(**shape, target=target))
@@ -97,6 +101,38 @@ def test_done_holds_from_the_last_beat_until_the_next_start():
     simulate(bench.dut, testbench)
 
 
+@pytest.mark.parametrize("target", ["token-mesh", "semaphore-mesh", "barrier-mesh"])
+@pytest.mark.parametrize("reduce", ["star", "tree"])
+@pytest.mark.parametrize("density", [0.1, 1.0])
+def test_starts_in_mid_run_are_ignored(target, reduce, density):
+    """The chips that send are done before the home is, and must not begin a run of their own."""
+    rng = random.Random(f"{target}/{reduce}/{density}")
+    program = program_for(4, 6, 18, chips=3, target=target, reduce=reduce, tile=2)
+    bench = SystemBench(program)
+    start, done = bench.system.start, bench.system.done
+
+    async def testbench(ctx):
+        await idle(ctx, SETTLING_CYCLES)
+        for seed in range(3):
+            a, b = random_operands(program, seed)
+            await bench.begin(ctx, a, b)
+            cycles = ignored = 0
+            while not ctx.get(done):
+                pulse = rng.random() < density
+                ctx.set(start, pulse)
+                ignored += pulse
+                await ctx.tick()
+                cycles += 1
+            ctx.set(start, 0)
+            assert ignored > 1
+            assert cycles == program.schedule.cycles
+            product = taken_out(ctx, bench.system.chips[0], "c")
+            assert product == row_beats(a @ b, program.tile)
+
+    simulate(bench.dut, testbench)
+
+
+@pytest.mark.covers("values")
 @each_program_on_each_target
 def test_counters_tell_the_work_that_the_program_has(shape, target):
     bench = SystemBench(program_for(**shape, target=target))
@@ -124,9 +160,13 @@ def test_counters_tell_the_work_that_the_program_has(shape, target):
 def test_chips_and_channels_are_submodules_by_name():
     system = System(program_for(8, 8, 32, chips=4))
     names = [name for _, name, _ in Fragment.get(system, None).subfragments]
-    assert sorted(names) == ["c0", "c1", "c1_to_c0", "c2", "c2_to_c0", "c3", "c3_to_c2"]
+    assert sorted(names) == [
+        *("c0", "c1", "c1_to_c0", "c2", "c2_to_c0", "c3", "c3_to_c2"),
+        "start_guard",
+    ]
 
 
 def test_one_chip_has_no_channel():
     system = System(program_for(8, 8, 32, chips=1))
-    assert [name for _, name, _ in Fragment.get(system, None).subfragments] == ["c0"]
+    names = [name for _, name, _ in Fragment.get(system, None).subfragments]
+    assert sorted(names) == ["c0", "start_guard"]

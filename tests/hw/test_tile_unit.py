@@ -67,6 +67,7 @@ def feed_and_read(dut, a, b, received, *, densities=(1.0, 1.0, 1.0), seed=0):
     ]
 
 
+@pytest.mark.covers("pairs")
 @pytest.mark.parametrize(("tile", "block_count"), SHAPES)
 @pytest.mark.parametrize("result_pages", [1, 3])
 @pytest.mark.parametrize("density_a", [0.3, 1.0])
@@ -122,6 +123,7 @@ def test_planned_multipliers_keep_schedule_and_results(tile):
     assert logs[0] == logs[1]
 
 
+@pytest.mark.covers("values")
 @pytest.mark.parametrize(("tile", "block_count"), SHAPES)
 @pytest.mark.parametrize("result_pages", [1, 2, 3, 8])
 def test_keeps_its_schedule_to_the_cycle(tile, block_count, result_pages):

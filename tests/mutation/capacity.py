@@ -5,6 +5,8 @@ from dataclasses import replace
 
 from compiler.ir.program import Allocation, Program
 from compiler.ir.stage import Engine, EngineKind
+from compiler.passes.schedule import schedule
+from compiler.targets import LinkKind
 from tests.compiler.programs import changed, receives
 from tests.mutation.mutation import breaks
 from tests.mutation.parts import last_product, loads, store
@@ -124,6 +126,42 @@ def a_chip_holds_more_ends_of_links_than_ports(program: Program) -> Program | No
 @breaks("capacity: TileUnit")
 def the_tile_units_are_larger_than_the_tiles(program: Program) -> Program | None:
     return target_changed(program, tile=2 * program.tile)
+
+
+@breaks("capacity: LinkKind")
+def a_link_is_wider_than_those_of_the_target(program: Program) -> Program | None:
+    if not program.links:
+        return None
+    program = changed(program, program.links[0].name, width_bits=8_000)
+    return schedule(program, program.target)
+
+
+@breaks("capacity: LinkKind")
+def a_link_is_shorter_than_those_of_the_target(program: Program) -> Program | None:
+    if not program.links:
+        return None
+    program = changed(program, program.links[-1].name, latency_cycles=1)
+    return schedule(program, program.target)
+
+
+@breaks("capacity: LinkKind")
+def a_link_sends_more_slowly_than_those_of_the_target(program: Program) -> Program | None:
+    if not program.links:
+        return None
+    program = changed(program, program.links[-1].name, flit_cycles=2)
+    return schedule(program, program.target)
+
+
+@breaks("capacity: LinkKind")
+def the_target_has_links_of_another_kind(program: Program) -> Program | None:
+    """Wider ones, and cables that are as wide, but longer."""
+    if not program.links:
+        return None
+    target = program.target
+    latency = target.link_latency_cycles + 1
+    cables = LinkKind("cable", target.link_width_bits, latency, target.link_flit_cycles)
+    wider = replace(target, link_width_bits=2 * target.link_width_bits, link_kinds=(cables,))
+    return replace(program, target=wider)
 
 
 @breaks("capacity: UnknownChip")

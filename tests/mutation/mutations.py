@@ -10,6 +10,7 @@ from tests.mutation import (
     partials,
     slices,
     statements,
+    types,
     widths,
 )
 from tests.mutation.mutation import Mutation
@@ -21,6 +22,7 @@ GROUPS: tuple[ModuleType, ...] = (
     counts,
     bodies,
     widths,
+    types,
     capacity,
     statements,
 )

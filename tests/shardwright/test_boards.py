@@ -106,7 +106,7 @@ def test_json_has_every_field():
     assert one["clock"] == {
         "source": "clk12 0",
         "source_hz": 12_000_000,
-        "target_hz": 12_000_000,
+        "target_hz": 24_000_000,
         "pin": "35",
     }
     assert one["uart"] == {"resource": "uart 0", "baud": 1_000_000, "rx": "6", "tx": "9"}

@@ -1,12 +1,19 @@
 """``shardwright build``: what it takes, prints and refuses; its tools are stood in for."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
 from hw.board.description import load_board
 from shardwright.programs import write_program
+from sim.bitstream import builder
+from sim.bitstream.link_timing import LinkTiming
 from tests.shardwright.command import invoke, last_line
 from tests.sim.bitstream.tools import Tools, blink, small_program
 
@@ -145,7 +152,8 @@ def test_a_tool_that_writes_no_report_is_named(tmp_path, monkeypatch, tools):
     result = invoke(f"{PRODUCT} -o", tmp_path / "out")
     assert result.exit_code == 1
     assert last_line(result).startswith(
-        "error: place and route: nextpnr-ecp5 ended with status 0: it did not write top_1.config"
+        "error: place and route: nextpnr-ecp5 ended with status 0: "
+        "it did not write top_1_router1.config"
     )
 
 
@@ -170,6 +178,82 @@ def test_a_chip_that_is_not_there_is_refused(tmp_path, chip):
     result = invoke(f"{PRODUCT} --chip={chip} -o", tmp_path / "out")
     assert result.exit_code == 2
     assert f"--chip {chip}: it must be all, or a chip from 0 to 1" in result.output
+
+
+def test_a_link_that_misses_its_window_is_missed_timing(tmp_path, monkeypatch, tools):
+    missed = (LinkTiming("out0", "out", 7.5, 6.25),)
+    monkeypatch.setattr(builder, "link_timings", lambda *_: missed)
+    tools.install(monkeypatch)
+    result = invoke(f"{PRODUCT} --chip 0 -o", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "link out0 MISSED" in result.output
+    assert last_line(result).startswith("error: timing is missed on board 'ulx3s-85f' by chip 0, ")
+    assert not (tmp_path / "out" / "chip_0" / "top.bit").exists()
+    allowed = invoke(f"{PRODUCT} --chip 0 --allow-slow -o", tmp_path / "allowed")
+    assert allowed.exit_code == 0, allowed.output
+    assert (tmp_path / "allowed" / "chip_0" / "top.bit").exists()
+
+
+def test_the_router_that_is_asked_for_is_taken_and_others_are_unknown(tmp_path, monkeypatch, tools):
+    tools.install(monkeypatch)
+    result = invoke(f"{PRODUCT} --chip 0 --router router2 -o", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    made = (tmp_path / "out" / "chip_0" / "top.bit").read_text()
+    assert made == "routed from seed 1 by router2, packed"
+    refused = invoke(f"{PRODUCT} --router router3 -o", tmp_path / "other")
+    assert refused.exit_code == 2
+    assert "'router3' is not one of 'auto', 'router1', 'router2'" in refused.output
+
+
+@pytest.mark.parametrize(
+    ("stage", "why"),
+    [
+        ("yosys", "it took more than 1 s"),
+        ("nextpnr-ecp5", "router1 from seed 1 took more than 1 s; router2 from seed 1 took more "),
+        ("ecppack", "it took more than 1 s"),
+    ],
+)
+def test_a_tool_that_does_not_end_is_ended(tmp_path, monkeypatch, tools, stage, why):
+    tools.install(monkeypatch)
+    (tools.folder / stage).write_text('#!/bin/sh\ntest "$1" = --version || exec sleep 600\n')
+    result = invoke(f"{PRODUCT} --chip 0 --limit 1 -o", tmp_path / "out")
+    assert result.exit_code == 1
+    assert f": {stage} was ended: {why}" in last_line(result)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 1), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_a_build_that_is_interrupted_leaves_no_process_and_no_folder(
+    tmp_path, monkeypatch, tools, number, status
+):
+    tools.install(monkeypatch)
+    pids = tmp_path / "pids"
+    hangs = f"#!/bin/sh\necho $$ > {pids}.new\nmv {pids}.new {pids}\nexec sleep 600\n"
+    (tools.folder / "yosys").write_text(hangs)
+    command = [sys.executable, "-c", "from shardwright.cli import main; main()"]
+    options = [*PRODUCT.split(), "--chip", "0", "-o", str(tmp_path / "out")]
+    with subprocess.Popen(
+        [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as build:
+        while not pids.exists():
+            assert build.poll() is None
+            time.sleep(0.05)
+        build.send_signal(number)
+        said, _ = build.communicate(timeout=30)
+    assert build.returncode == status
+    assert "Traceback" not in said
+    state = Path(f"/proc/{pids.read_text().strip()}/stat")
+    assert not state.exists() or ") Z " in state.read_text()
+    assert {path.name for path in tmp_path.iterdir()} == {"tools", "pids"}
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "nan", "inf", "1e30", "10000000", "some"])
+def test_a_limit_is_a_number_of_seconds(tmp_path, limit):
+    result = invoke(f"{PRODUCT} --limit={limit} -o", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "Invalid value for '--limit'" in result.output
 
 
 @pytest.mark.parametrize("option", ["--target token-mesh", "--link-width 8", "--flit-cycles 2"])

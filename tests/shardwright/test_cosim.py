@@ -34,7 +34,7 @@ def test_takes_files_and_keeps_its_folder(tmp_path):
     ran = spawn("cosim a.npy b.npy --chips 2 --tile 2 --pad-k --all --keep kept", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert re.fullmatch(r"3x2x5 on 2 chips: \d+ cycles, utilisation \d+\.\d%, exact\n", ran.stdout)
-    assert "TESTS=3 PASS=3" in (tmp_path / "kept" / "run.log").read_text()
+    assert "TESTS=4 PASS=4" in (tmp_path / "kept" / "run.log").read_text()
 
 
 @pytest.mark.cosim

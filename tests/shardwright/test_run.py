@@ -10,7 +10,9 @@ import pytest
 from vcd.reader import TokenKind, tokenize
 
 from hw import system
+from hw.link_channel import LinkChannel
 from sim import simulate
+from tests.programs import program_for
 from tests.shardwright.command import command_line, invoke, last_line, spawn
 from tests.sim.broken import CutChannel
 
@@ -38,7 +40,14 @@ def product_of(folder: Path, a: np.ndarray, b: np.ndarray, *options: str) -> np.
 
 
 @pytest.mark.parametrize(
-    ("chips", "cycles"), [(1, 8208), (2, 4124), (4, 2088), (8, 1076), (16, 576)]
+    ("chips", "cycles"),
+    [
+        pytest.param(1, 8208, marks=pytest.mark.slow),
+        (2, 4124),
+        pytest.param(4, 2088, marks=pytest.mark.slow),
+        pytest.param(8, 1076, marks=pytest.mark.slow),
+        pytest.param(16, 576, marks=pytest.mark.slow),
+    ],
 )
 def test_cycles_of_the_reference_product(chips, cycles):
     data = run_json(
@@ -60,8 +69,8 @@ def test_sixteen_chips_are_used_to_98_5_percent_where_the_product_is_large():
 
 
 def test_a_link_that_is_the_bottleneck_is_full():
-    data = run_json("--m 32 --n 32 --k 512 --chips 2 --tile 8 --link-width 4")
-    page_count, words, bits = 16, 64, 32
+    data = run_json("--m 16 --n 16 --k 128 --chips 2 --tile 4 --link-width 4")
+    page_count, words, bits = 16, 16, 32
     bound = page_count * words * bits // 4
     assert bound <= data["cycles"] <= 1.05 * bound
     assert data["bound"] == "link c1->c0"
@@ -224,6 +233,26 @@ def test_a_wrong_product_is_shown_fails_and_is_not_written(tmp_path, monkeypatch
     as_json = invoke("run --m 8 --n 8 --k 8 --json")
     assert as_json.exit_code == 1
     assert json.loads(as_json.stdout)["exact"] is False
+
+
+@pytest.mark.parametrize("more", ["", "--json"])
+def test_a_run_that_is_late_fails_and_its_product_is_not_written(more, tmp_path, monkeypatch):
+    path = tmp_path / "c.npy"
+    path.write_bytes(b"before")
+
+    def slow_channel(link, *, latency_cycles):
+        return LinkChannel(link, latency_cycles=latency_cycles + 3)
+
+    monkeypatch.setattr(system, "LinkChannel", slow_channel)
+    stated = program_for(4, 4, 8, chips=2).schedule.cycles
+    result = invoke(f"run --m 4 --n 4 --k 8 --chips 2 --tile 4 {more} -o", path)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert last_line(result).startswith(
+        f"error: the run of 'matmul_4x4x8_tree2' took {stated + 3} cycles, but its schedule states "
+        f"{stated}; what ran is not what was certified"
+    )
+    assert path.read_bytes() == b"before"
 
 
 def test_a_hang_is_an_error_that_names_who_waits_and_leaves_the_output_alone(tmp_path, monkeypatch):

@@ -1,10 +1,15 @@
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from compiler.ir.stage import Site
+from compiler.serialize import to_json
 from compiler.text import to_text
+from shardwright import problem
 from sim import amaranth_engine
+from tests.compiler.programs import changed, sharded
 from tests.programs import program_for
 from tests.shardwright.command import invoke, spawn
 
@@ -55,3 +60,63 @@ def test_ends_in_one_newline():
     text = spawn("show --m 8 --n 8 --k 32").stdout
     assert text.endswith("\n")
     assert not text.endswith("\n\n")
+
+
+def shown(tmp_path, program):
+    path = tmp_path / "program.json"
+    path.write_text(to_json(program))
+    return invoke("show --program", path)
+
+
+def test_a_program_that_violates_an_obligation_is_shown(tmp_path):
+    program = changed(sharded(4), "c1.a", slice_of=sharded(4).tensor_by_name["c2.a"].slice_of)
+    result = shown(tmp_path, program)
+    assert result.exit_code == 0
+    assert result.output == to_text(program)
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        (
+            changed(sharded(4), "c0.load_a", outs=("nowhere",)),
+            "UnknownName: stage 'c0.load_a' names buffer 'nowhere', which does not exist",
+        ),
+        (
+            changed(sharded(4), "c0.load_a", site=None),
+            "NoSite: 'c0.load_a' has no site",
+        ),
+        (
+            replace(sharded(4), chip_count=10**12),
+            f"NumberBound: chip_count of '{sharded(4).name}' is 1000000000000; it may be at most "
+            "4096",
+        ),
+        (
+            replace(sharded(4), chip_count=3),
+            "UnknownChip: stage 'c3.load_a' is on chip 3 of 3",
+        ),
+        (
+            changed(sharded(4), "c2.recv_0", site=Site(3)),
+            "LandingElsewhere: receive 'c2.recv_0' at site (3,0,0) writes buffer 'c2.landing_0' "
+            "of site (2,0,0); what arrives must land in a buffer of the receiving site",
+        ),
+    ],
+)
+def test_what_is_no_graph_on_chips_is_refused(tmp_path, program, why):
+    result = shown(tmp_path, program)
+    assert result.exit_code == 1
+    assert result.output == f"error: {why}\n"
+
+
+def test_a_circle_of_chips_is_drawn_once():
+    text = to_text(changed(sharded(4), "c0.recv_1", site=Site(3)))
+    picture = text.partition("reduce ")[2].partition("\n\n")[0]
+    assert picture.count("-- chip 1:") == 1
+    assert picture.count("-- chip 2:") <= 1
+    circle = changed(sharded(4), "c3.matmul", site=Site(0))
+    assert to_text(circle).partition("\n\n")[2].count("-- chip 0:") == 1
+
+
+def test_makes_no_operands(monkeypatch, tmp_path):
+    monkeypatch.setattr(problem, "random_operands", None)
+    assert shown(tmp_path, sharded(2)).exit_code == 0

@@ -42,6 +42,28 @@ def test_one_target_with_all_its_fields():
     assert re.search(r"^  handoffs +ValidReady, Token$", text, re.MULTILINE)
 
 
+def test_further_kinds_of_links_are_shown(tmp_path):
+    path = tmp_path / "two-kinds.toml"
+    cable = {"name": "cable", "width_bits": 8, "latency_cycles": 40, "flit_cycles": 2}
+    table = "".join(f"{key} = {json.dumps(value)}\n" for key, value in cable.items())
+    text = (FOLDER / "token-mesh.toml").read_text()
+    path.write_text(f"{text}[[links]]\n{table}")
+    lines = invoke("targets", path).output.splitlines()
+    assert lines[-1].split(maxsplit=2) == [
+        "link",
+        "cable",
+        "8 bits every 2 cycles, 40 cycles each way",
+    ]
+    assert json.loads(invoke("targets --json", path).output)["links"] == [cable]
+    path.write_text(f"{text}[[links]]\n{table.replace('40', '0')}")
+    refused = invoke("targets", path)
+    assert refused.exit_code != 0
+    assert last_line(refused) == (
+        "error: target 'token-mesh': links[0].latency_cycles must be an integer of at least 1, "
+        "not 0"
+    )
+
+
 def test_one_planning_target_with_the_source_of_each_figure():
     lines = invoke("targets sn50").output.splitlines()
     assert lines[1] == (
@@ -77,6 +99,7 @@ def test_json_has_every_field():
         "movement_engines": 3,
         "memory_bytes": 16_777_216,
         "link_flit_cycles": 1,
+        "links": [],
         "planning_only": False,
     }
     assert one in records

@@ -1,11 +1,14 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.ir.dtype import INT8, INT16, INT32, integer
+from compiler.ir.dtype import FP32, INT8, INT16, INT32, INT64, integer
 from compiler.ir.tensor import Tensor, TensorRole, ValueRange
-from sim.images import matrix_of, words
+from sim.errors import ElementTypeError, InexactTypeError, InexactValueError, MemoryImageError
+from sim.images import matrix_of, words, words_for
 
 EXTENTS = st.integers(1, 20)
 TILES = st.integers(1, 8)
@@ -92,3 +95,47 @@ def test_words_do_not_depend_on_memory_order_or_byte_order():
     expected = words(array.astype("<i2"), shape, by_columns=False)
     for same in (array.astype(">i2"), np.asfortranarray(array.astype("<i2"))):
         assert words(same, shape, by_columns=False) == expected
+
+
+@given(rows=EXTENTS, cols=EXTENTS, tile=TILES, bits=st.integers(2, 32), seed=st.integers(0, 99))
+def test_words_have_the_bits_of_the_type_whatever_numpys_is(rows, cols, tile, bits, seed):
+    shape = tensor(rows, cols, tile, integer(bits))
+    low, high = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+    array = np.random.default_rng(seed).integers(low, high, (rows, cols), endpoint=True)
+    memory = words(array, shape, by_columns=False)
+    assert all(0 <= word < 1 << bits * tile for word in memory)
+    assert np.array_equal(matrix_of(memory, shape), array)
+
+
+@pytest.mark.parametrize(("value", "dtype"), [(128, INT8), (-129, INT8), (2**20, integer(21))])
+def test_an_element_that_the_type_does_not_hold_is_named(value, dtype):
+    array = np.zeros((3, 3), np.int64)
+    array[2, 1] = value
+    with pytest.raises(InexactValueError, match=rf"x holds {value} at \(2, 1\), which {dtype} do"):
+        words(array, tensor(3, 3, 2, dtype), by_columns=True)
+
+
+def test_elements_that_are_no_integers_are_refused():
+    with pytest.raises(InexactTypeError, match="x holds float64, which does not become int8"):
+        words(np.zeros((2, 2)), tensor(2, 2, 2), by_columns=False)
+
+
+@pytest.mark.parametrize("dtype", [integer(1), integer(33), INT64, FP32], ids=str)
+def test_a_result_is_read_only_as_a_type_that_the_machine_sums_in(dtype):
+    shape = replace(tensor(2, 2, 2), dtype=dtype)
+    with pytest.raises(ElementTypeError, match=f"tensor 'x' holds {dtype}, which the machine doe"):
+        matrix_of([0] * 2, shape)
+
+
+def test_words_that_do_not_fit_a_memory_are_refused():
+    shape = tensor(3, 3, 2)
+    assert words_for({}, shape) == ()
+    assert words_for({"x": [0xFFFF] * 8}, shape) == [0xFFFF] * 8
+    for held, why in (
+        ([0] * 9, "they are 9, and it has 8"),
+        ([0, 0x10000], "word 1 is 0x10000, and a word has 16 bits"),
+        ([-1], "word 0 is -0x1, and a word has 16 bits"),
+    ):
+        with pytest.raises(MemoryImageError) as error:
+            words_for({"x": held}, shape)
+        assert str(error.value) == f"the words for tensor 'x' do not fit its memory: {why}"

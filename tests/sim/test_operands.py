@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -5,8 +7,10 @@ from compiler.ir.init import Const, ConstFloat, Pattern, Values, Zero
 from compiler.ir.tensor import ValueRange
 from compiler.workload import MatmulSpec
 from sim.errors import (
+    InexactValueError,
     InnerDimensionError,
     OperandDtypeError,
+    OperandMaskError,
     OperandRangeError,
     OperandShapeError,
     OperandSourceError,
@@ -67,6 +71,38 @@ def test_refuses_values_that_are_not_integers(dtype):
         f"operand B must hold integers, not {array.dtype}; quantise it to int8 first "
         "(for instance numpy.rint(x / scale).astype(numpy.int8))"
     )
+
+
+def test_refuses_elements_under_a_mask():
+    array = np.ma.masked_array(SMALL, mask=SMALL > 0)
+    with pytest.raises(OperandMaskError) as error:
+        matrix(array, "A")
+    assert str(error.value) == (
+        f"operand A has {(SMALL > 0).sum()} masked elements, and the machine has no mask; say what "
+        f"stands there (numpy.ma.filled)"
+    )
+    assert matrix(np.ma.masked_array(SMALL), "A").tolist() == SMALL.tolist()
+    assert matrix(array.filled(1), "A").max() <= 1
+
+
+@pytest.mark.parametrize("span", [(-(2**15), 2**15 - 1), (-(10**30), 10**30)])
+@pytest.mark.parametrize("value", [128, -129, 2**63])
+def test_no_range_lets_in_what_int8_does_not_hold(span, value):
+    array = np.zeros((2, 2), np.uint64 if value > 2**15 else np.int16)
+    array[1, 0] = value
+    with pytest.raises((InexactValueError, OperandRangeError), match=f"operand A holds {value} at"):
+        matrix(array, "A", *span)
+    assert matrix(np.full((1, 1), 127), "A", *span).tolist() == [[127]]
+
+
+@pytest.mark.parametrize(
+    "init", [Const(2**70), Values((2**70,) * 4), Pattern(3, -(2**70))], ids=lambda i: type(i)
+)
+def test_values_of_a_program_that_64_bits_do_not_hold_are_named(init):
+    program = finished(MatmulSpec(2, 2, 2), tile=2)
+    tensors = (replace(program.tensors[0], init=init), *program.tensors[1:])
+    with pytest.raises(InexactValueError, match=f"tensor 'a' holds {2**70} at"):
+        bind(replace(program, tensors=tensors), None, np.ones((2, 2), int))
 
 
 @pytest.mark.parametrize(
@@ -181,7 +217,8 @@ def test_refuses_a_value_outside_of_the_declared_range():
 
 
 def test_refuses_to_run_float_fills_as_integers():
-    spec = MatmulSpec(2, 2, 8, a=ConstFloat(0.5))
-    program = finished(spec)
+    program = finished(MatmulSpec(2, 2, 8))
+    tensors = (replace(program.tensors[0], init=ConstFloat(0.5)), *program.tensors[1:])
+    program = replace(program, tensors=tensors)
     with pytest.raises(OperandDtypeError, match="operand a must hold integers, not ConstFloat"):
         bind(program, None, np.ones((8, 2), int))

@@ -15,6 +15,7 @@ from compiler.workload import MatmulSpec
 from sim.interpreter import interpret
 from sim.simulate import simulate
 from tests.programs import finished
+from tests.tiers import chosen
 
 ALL = ValueRange(-128, 127)
 BITS = ValueRange(0, 1)
@@ -108,7 +109,7 @@ def narrowed(program: Program, bits: int) -> Program:
     )
 
 
-@pytest.mark.parametrize("case", CASES, ids=named)
+@pytest.mark.parametrize("case", chosen(CASES, CASES[2:12:2], ids=named))
 def test_the_hardware_is_exact_at_the_least_width_that_is_accepted(case):
     bits = least_bits(*case[0])
     program = program_of(case, bits)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from compiler.ir.body import Add, Literal, Max, Operand
+from sim.errors import InexactTypeError, InexactValueError
 from sim.reference import mapped, product
 
 
@@ -27,8 +28,39 @@ def test_extreme_sums_do_not_wrap(length, x, y):
 
 def test_refuses_a_product_that_int32_does_not_hold():
     a = np.full((1, 131_072), -128, np.int8)
-    with pytest.raises(OverflowError, match="the product leaves int32"):
+    with pytest.raises(InexactValueError, match=r"the product holds 2147483648 at \(0, 0\)"):
         product(a, a.T)
+
+
+@pytest.mark.parametrize("reach", [2**31, 2**40, 2**62, 2**63 - 1])
+def test_sums_beyond_64_bits_are_as_exact(reach):
+    """They cancel, so there is an answer; in 64 bits it would come out wrong or by luck."""
+    a = np.array([[reach, reach, -reach, 5]])
+    b = np.array([[reach], [reach - 1], [2 * reach - 1 if reach < 2**62 else reach], [3]])
+    expected = sum(x * y for x, y in zip(a[0].tolist(), b[:, 0].tolist(), strict=True))
+    if abs(expected) < 2**31:
+        assert product(a, b).tolist() == [[expected]]
+    else:
+        with pytest.raises(InexactValueError, match=rf"the product holds {expected} at \(0, 0\)"):
+            product(a, b)
+
+
+def test_a_map_beyond_64_bits_is_as_exact():
+    body = Add(Max(Add(Operand(0), Literal(2**70)), Literal(0)), Literal(-(2**70)))
+    assert mapped(np.array([[7, -7]], np.int32), body).tolist() == [[7, -7]]
+
+
+@pytest.mark.parametrize(
+    "operand", [np.ones((2, 2)), np.ones((2, 2), bool), np.ones((2, 2), complex)], ids=str
+)
+def test_refuses_operands_that_are_no_integers(operand):
+    with pytest.raises(InexactTypeError, match=f"operand B holds {operand.dtype}"):
+        product(np.ones((2, 2), np.int8), operand)
+
+
+def test_refuses_operands_that_64_bits_do_not_hold():
+    with pytest.raises(InexactValueError, match=f"operand A holds {2**63} at"):
+        product(np.full((1, 1), 2**63, np.uint64), np.ones((1, 1), np.int8))
 
 
 @pytest.mark.parametrize("shapes", [((0, 3), (3, 4)), ((3, 4), (4, 0))])
@@ -55,5 +87,5 @@ def test_a_map_is_applied_to_each_element(body, function):
 
 def test_refuses_a_mapped_product_that_int32_does_not_hold():
     sums = np.full((1, 1), 2**31 - 1, np.int32)
-    with pytest.raises(OverflowError, match="the mapped product leaves int32"):
+    with pytest.raises(InexactValueError, match=r"the mapped product holds 2147483648 at \(0, "):
         mapped(sums, Add(Operand(0), Literal(1)))

@@ -1,5 +1,7 @@
 """Products on simulated chips: equal to numpy's, in exactly the cycles that were predicted."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,10 +13,11 @@ from compiler.ir.tensor import ValueRange
 from compiler.workload import MatmulSpec
 from hw import system
 from sim import simulate as module
-from sim.errors import OperandRangeError, SimulationHangError
+from sim.errors import CyclesDifferError, OperandRangeError, SimulationHangError
 from sim.simulate import simulate
 from tests.programs import finished, program_for, random_operands
 from tests.sim.broken import CutChannel
+from tests.tiers import chosen
 
 TARGETS = ("token-mesh", "semaphore-mesh")
 
@@ -57,8 +60,13 @@ def named(configuration) -> str:
     return f"{m}x{n}x{k}-tile{tile}-{width}bit-{latency}cycles-{reduce}{chips}"
 
 
+IN_EVERY_RUN = [CONFIGURATIONS[i] for i in (1, 2, 3, 5, 7, 8, 12, 15, 16, 18, 19, 21)]
+"""Those of each kind that take least."""
+
+
+@pytest.mark.covers("values")
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=named)
+@pytest.mark.parametrize("configuration", chosen(CONFIGURATIONS, IN_EVERY_RUN, ids=named))
 def test_product_is_exact_and_takes_the_predicted_cycles(configuration, target):
     shape, (tile, width, latency), (chips, reduce) = configuration
     program = program_for(
@@ -107,6 +115,7 @@ def products(draw):
     return program, operand(claim.m, claim.k), operand(claim.k, claim.n)
 
 
+@pytest.mark.slow  # ``tests/test_agreement.py`` has a few such in every run
 @settings(max_examples=20)
 @given(product=products())
 def test_any_small_product_is_exact_and_takes_the_predicted_cycles(product):
@@ -186,6 +195,20 @@ def test_a_wrong_product_is_not_exact(monkeypatch):
     assert not simulate(program, np.full((2, 4), 100), np.full((4, 2), 100)).exact
     monkeypatch.undo()
     assert simulate(program, a, b).exact
+
+
+@pytest.mark.parametrize("engine", module.ENGINES)
+def test_a_run_of_other_cycles_than_stated_is_an_error_whatever_its_product(engine, monkeypatch):
+    """As no program that is certified can be made to do, the check of it is left out."""
+    program = program_for(2, 2, 4)
+    operands, cycles = random_operands(program, 0), program.schedule.cycles
+    monkeypatch.setattr(module, "require", lambda program: None)
+    for stated in (cycles - 1, cycles + 1):
+        other = replace(program, schedule=replace(program.schedule, cycles=stated))
+        with pytest.raises(CyclesDifferError) as error:
+            simulate(other, *operands, engine=engine)
+        assert (error.value.cycles, error.value.stated) == (cycles, stated)
+    assert simulate(program, *operands, engine=engine).cycles == cycles
 
 
 def test_a_run_that_does_not_end_is_given_up_after_the_cycles_that_were_asked_for(monkeypatch):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from hw.chip_registers import chip_register_map
+from sim.errors import InexactValueError
 from sim.window_images import matrix_of_beats, window_beats
 from tests.programs import program_for, random_operands
 
@@ -44,3 +45,14 @@ def test_a_result_is_read_from_its_window(tile):
         for line in range(tile)
     ]
     assert np.array_equal(matrix_of_beats(beats, tensor), c)
+
+
+def test_what_a_window_does_not_hold_is_refused():
+    program = program_for(2, 2, 2, chips=1, tile=2)
+    windows = chip_register_map(program, 0)
+    for name, value in (("a", 128), ("c", 2**31)):
+        array = np.zeros((2, 2), np.int64)
+        array[0, 1] = value
+        tensor = program.tensor_by_name[name]
+        with pytest.raises(InexactValueError, match=rf"{name} holds {value} at \(0, 1\)"):
+            window_beats(array, tensor, windows.window(name), program.claim)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import cocotb
 from cocotb.clock import Clock
-from cocotb.triggers import ClockCycles, RisingEdge, SimTimeoutError, with_timeout
+from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge, SimTimeoutError, with_timeout
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
 
 CLOCK_PERIOD_NS = 10
@@ -93,6 +93,25 @@ class TB:
             await with_timeout(self._finished(), limit * CLOCK_PERIOD_NS, "ns")
         except SimTimeoutError:
             raise AssertionError(f"the chips are not all done after {limit} cycles") from None
+        return await self._home_cycles()
+
+    async def run_by_pin(self) -> int:
+        """Start all chips by the system's pin, in every cycle until all are done, as often."""
+        limit = 2 * self.manifest["expected_cycles"] + 1000
+        await FallingEdge(self.dut.clk)
+        self.dut.start.value = 1
+        await FallingEdge(self.dut.clk)
+        for _ in range(limit):
+            if self.dut.done.value == 1:
+                break
+            await FallingEdge(self.dut.clk)
+        self.dut.start.value = 0
+        assert self.dut.done.value == 1, f"the chips are not all done after {limit} cycles"
+        await RisingEdge(self.dut.clk)
+        return await self._home_cycles()
+
+    async def _home_cycles(self) -> int:
+        """Cycles of the run that has ended, as the home has counted them."""
         for chip in self.masters:
             status = await self.read_register(chip, "status")
             assert not status >> FAULT & 1, f"chip {chip} reports a fault"
@@ -175,6 +194,19 @@ async def runs_again_without_reset(dut):
     for zeros in (False, True, False):
         await tb.load(zeros=zeros)
         tb.check_cycles(await tb.run())
+        product = await tb.product()
+        if not zeros:
+            tb.check_product(product)
+
+
+@cocotb.test()
+async def starts_in_the_middle_are_ignored(dut):
+    """A start by the pin begins a run if none is under way, and changes nothing otherwise."""
+    tb = TB(dut)
+    await tb.reset()
+    for zeros in (False, True, False):
+        await tb.load(zeros=zeros)
+        tb.check_cycles(await tb.run_by_pin())
         product = await tb.product()
         if not zeros:
             tb.check_product(product)

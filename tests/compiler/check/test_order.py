@@ -6,7 +6,7 @@ import pytest
 
 from compiler.check.order import order
 from compiler.ir.program import Program
-from compiler.ir.stage import Fold
+from compiler.ir.stage import Fold, Site
 from tests.compiler.programs import (
     MANY_PORTS,
     changed,
@@ -100,6 +100,18 @@ def without_stage(name: str) -> Program:
             "passes 1 links",
         ),
         (stated(algorithm="ring"), "tree_reduce reduces by 'ring', which is not known"),
+        (
+            changed(FOUR, "c3.matmul", site=Site(0)),
+            "tree_reduce: chip 0 sends 1 sums, and may send 0",
+        ),
+        (
+            changed(FOUR, "c3.matmul", site=Site(1)),
+            "tree_reduce: chip 1 sends 2 sums, and may send 1",
+        ),
+        (
+            changed(FOUR, "c0.recv_1", site=Site(3)),
+            "tree_reduce: the sums of chips 2, 3 do not come to chip 0",
+        ),
         (
             cut_off(FOUR, 3),
             "tree_reduce is said to join chips 0, 1, 2, 3, but joins 0, 1, 2",

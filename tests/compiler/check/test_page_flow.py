@@ -55,7 +55,7 @@ def test_every_page_holds_what_it_is_said_to_hold(spec, plan, monkeypatch):
     rng = np.random.default_rng(3)
     a, b = rng.integers(-128, 128, (spec.m, spec.k)), rng.integers(-128, 128, (spec.k, spec.n))
     interpret(program, a, b)
-    held, stored = page_flow(program)
+    held, stored = page_flow(program, with_operands=True)
     assert held.keys() == passed.keys()
     for name, pages in held.items():
         for index, page in enumerate(passed[name]):
@@ -67,7 +67,7 @@ def test_every_page_holds_what_it_is_said_to_hold(spec, plan, monkeypatch):
                 row, col = pages.row[index], pages.col[index]
                 said = sum(
                     int(times) * tile_of(a, row, block) @ tile_of(b, block, col)
-                    for block, times in enumerate(pages.times[index])
+                    for block, times in enumerate(pages.times_of(index))
                 )
             assert np.array_equal(page, said), (name, index)
     (sums,) = stored.values()

@@ -162,7 +162,7 @@ CASES = [
         provided(memory_bytes=4096),
         f"MemoryExceeded: chip 0 needs {bytes_of(FOUR, 0)} bytes",
     ),
-    (capacity, replace(FOUR, chip_count=6), "IdleChip: chip 4 of 6 does nothing"),
+    (capacity, replace(FOUR, chip_count=6), "IdleChip: chip 4 of 6 has no product"),
     (capacity, replace(FOUR, chip_count=3), "UnknownChip: stage 'c3.load_a' is on chip 3 of 3"),
 ]
 

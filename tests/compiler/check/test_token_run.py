@@ -7,6 +7,7 @@ import pytest
 
 from compiler.check.page_flow import FlowError
 from compiler.check.token_run import TokenRun, check_flow
+from compiler.check.unbounded_run import unbounded_end
 from compiler.ir.body import Literal, Max, Operand
 from compiler.ir.program import Program
 from compiler.ir.stage import MatmulTiles
@@ -46,6 +47,28 @@ def with_depths(program: Program, seed: int, most: int) -> Program:
     return replace(program, buffers=tuple(buffers))
 
 
+def with_links(program: Program, seed: int) -> Program:
+    """The program on links that differ in width, pace and latency."""
+    rng = random.Random(f"links {seed}")
+    links = tuple(
+        replace(
+            link,
+            width_bits=rng.choice([1, 8, 24, 256]),
+            flit_cycles=rng.choice([1, 1, 2, 3]),
+            latency_cycles=rng.randint(1, 60),
+        )
+        for link in program.links or ()
+    )
+    return replace(program, links=links)
+
+
+class EveryPage(TokenRun):
+    """Runs every page, whether or not the run repeats itself."""
+
+    def _state(self) -> list[int]:
+        return [self.pages_run]
+
+
 def pages_of(program: Program) -> int:
     return program.work.result_pages
 
@@ -62,16 +85,29 @@ def test_every_stage_is_timed_as_in_the_schedule(seed):
 def test_no_depth_beats_unbounded_buffers_and_those_that_never_wait_reach_them(seed):
     program = random_program(seed)
     pages = pages_of(program)
-    unbounded = TokenRun(program, pages, unbounded=True).run()
-    assert unbounded.waited == {}
+    unbounded = unbounded_end(program, pages)
     for most in (1, 2, 4, pages):
         bounded = TokenRun(with_depths(program, seed, most), pages).run()
-        assert bounded.end >= unbounded.end
-        assert bounded.waited or bounded.end == unbounded.end
-    endless = replace(
-        program, buffers=tuple(replace(b, depth_pages=pages) for b in program.buffers)
-    )
-    assert TokenRun(endless, pages).run().end == unbounded.end
+        assert bounded.end >= unbounded
+        assert bounded.waited or bounded.end == unbounded
+
+
+@pytest.mark.parametrize("pages", [1, 2, 5, 37, 300])
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_taken_to_repeat_itself_is_what_every_page_does(seed, pages):
+    """Also where depths cost cycles, and where links of unequal pace overtake each other."""
+    program = with_links(random_program(seed), seed)
+    for most in (1, 3, 9):
+        program = with_depths(program, seed, most)
+        run, full = TokenRun(program, pages).run(), EveryPage(program, pages).run()
+        assert full.pages_run == pages
+        assert (run.end, run.sent) == (full.end, full.sent)
+        assert run.waited.keys() == full.waited.keys()
+
+
+def test_most_runs_repeat_themselves_soon():
+    runs = [TokenRun(random_program(seed), 10**9).run() for seed in range(20)]
+    assert max(run.pages_run for run in runs) < 100
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -93,6 +129,18 @@ def test_one_chip_keeps_its_array_busy_from_the_first_beat_to_the_last(shape):
     assert run.sent["load_a"] == run.sent["load_b"] == (LOAD, last_pair - FIFO)
 
 
+@pytest.mark.parametrize(("tile", "depth", "pace"), [(1, 1, 2), (1, 2, 1), (2, 1, 1)])
+@pytest.mark.parametrize("operand", ["a_pages", "b_pages"])
+def test_an_operand_buffer_of_a_single_beat_halves_the_rate(operand, tile, depth, pace):
+    program = compiled(2 * tile, 3 * tile, 40 * tile, target=get("token-mesh", tile=tile))
+    program = changed(program, operand, depth_pages=depth)
+    run = TokenRun(program, 6).run()
+    pairs = 6 * 40 * tile
+    assert run.end == LOAD + FIFO + (pairs - 1) * pace + TILE_UNIT + tile - 1 + FIFO
+    assert run.sent["load_a"] == (LOAD, LOAD + (pairs - 1) * pace)
+    assert (operand in run.waited) == (pace > 1)
+
+
 @pytest.mark.parametrize("handoff", ["Token", "Semaphore", "Barrier"])
 def test_a_page_is_passed_on_at_once_or_when_all_of_it_is_there(handoff):
     """One page of 8 beats from chip to chip, 8 cycles away; then a fold and a store."""
@@ -111,11 +159,10 @@ def test_a_page_is_passed_on_at_once_or_when_all_of_it_is_there(handoff):
 
 def test_a_full_buffer_is_named_with_the_cycles_for_which_it_was_waited_for():
     program = changed(sharded(4), "c1.partial", depth_pages=1)
-    unbounded = TokenRun(program, 4, unbounded=True).run()
     run = TokenRun(program, 4).run()
     assert set(run.waited) == {"c1.partial"}
     assert run.waited["c1.partial"] > 0
-    assert run.end > unbounded.end
+    assert run.end > unbounded_end(program, 4)
 
 
 @pytest.mark.parametrize(

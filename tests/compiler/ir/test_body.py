@@ -12,6 +12,7 @@ from compiler.ir.body import (
     image,
     is_operation,
     left_fold,
+    literals_of,
     operands_of,
     widest_image,
 )
@@ -116,3 +117,9 @@ def test_an_operation_combines_something_in_each_of_its_parts(body):
         if isinstance(part.left, Literal) and isinstance(part.right, Literal)
     ]
     assert is_operation(body) == (bool(operations) and not literals)
+
+
+def test_literals_come_from_left_to_right():
+    body = Add(Max(Literal(3), Operand(0)), Add(Literal(-1), Literal(3)))
+    assert list(literals_of(body)) == [3, -1, 3]
+    assert list(literals_of(left_fold(3))) == []

@@ -47,3 +47,41 @@ def test_pages_of_small_walks(nest, pages):
 def test_a_walk_prints_its_loops_from_the_outermost():
     assert str(Walk((Loop(4, 16), Loop(4, 0), Loop(16, 1)))) == "4x+16 4x+0 16x+1"
     assert str(Walk((Loop(2, -3),))) == "2x-3"
+
+
+@given(nest=loops)
+def test_all_indices_at_once_are_the_pages(nest):
+    assert Walk(nest).indices().tolist() == list(Walk(nest).pages())
+
+
+@given(nest=loops)
+def test_distinct_counts_different_pages(nest):
+    assert Walk(nest).distinct() == len(set(Walk(nest).pages()))
+
+
+@given(nest=loops)
+def test_the_span_holds_the_least_and_the_greatest_page(nest):
+    pages = list(Walk(nest).pages())
+    if pages:
+        assert Walk(nest).span == (min(pages), max(pages))
+
+
+@given(one=loops, other=loops)
+def test_normal_forms_are_equal_where_orders_are(one, other):
+    one, other = Walk(one), Walk(other)
+    same = list(one.pages()) == list(other.pages())
+    assert (one.normal() == other.normal()) == same
+    assert list(one.normal().pages()) == list(one.pages())
+
+
+@pytest.mark.parametrize(
+    ("nest", "distinct"),
+    [
+        ((Loop(2**40, 1), Loop(2**40, 0)), 2**40),
+        ((Loop(2**20, 2**21), Loop(2**20, 2)), 2**40),
+        ((Loop(2**30, -1),), 2**30),
+    ],
+)
+def test_regular_nests_are_counted_without_being_walked(nest, distinct):
+    assert Walk(nest).distinct() == distinct
+    assert Walk(nest).normal() == Walk((Loop(1, 9), *nest)).normal()

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from compiler import timing
 from compiler.errors import UncertifiedProgramError
 from compiler.ir.program import Program
-from compiler.passes import schedule as schedule_pass
-from compiler.passes.schedule import FOLLOWED_PAGES, schedule
-from compiler.pipeline import compile, run_passes
+from compiler.passes.schedule import schedule
+from compiler.passes.shard import ShardPlan
+from compiler.pipeline import compile, run_passes, shard
 from compiler.targets import Target, get
 from compiler.workload import MatmulSpec
 from tests.compiler.programs import TOKEN, compiled, sharded
@@ -44,12 +45,14 @@ def test_every_stage_is_timed_and_none_begins_before_what_feeds_it(program):
     assert max(t.last_beat for t in timings.values()) == program.schedule.cycles
 
 
-def test_pages_beyond_those_followed_go_on_at_the_steady_rate(monkeypatch):
-    """What is followed to the end, and what is extrapolated, take the same time."""
-    program = compile(MatmulSpec(80, 80, 16), TOKEN)
-    assert program.work.result_pages == 100 > FOLLOWED_PAGES
-    monkeypatch.setattr(schedule_pass, "FOLLOWED_PAGES", 100)
-    assert schedule(program, TOKEN).schedule == program.schedule
+@pytest.mark.parametrize("chips", [1, 3])
+@pytest.mark.parametrize("target", [TOKEN, get("barrier-mesh", link_width_bits=24)])
+def test_pages_beyond_those_followed_go_on_at_the_steady_rate(chips, target, monkeypatch):
+    """What is followed to the end, and what is concluded, take the same time."""
+    program = compile(MatmulSpec(160, 160, 8 * chips), target)
+    program = shard(program, ShardPlan(chips, "star"), target)
+    monkeypatch.setattr(timing, "LEAST_WINDOW", program.work.result_pages)
+    assert schedule(program, target).schedule == program.schedule
 
 
 def with_links_of(latency: int) -> tuple[Program, Target]:

@@ -166,7 +166,7 @@ def test_padding_is_the_way_out_of_both(k, chips):
 
 @pytest.mark.parametrize("operand", ["a", "b"])
 def test_random_values_that_depend_on_the_whole_shape(operand):
-    program = compile(MatmulSpec(16, 16, 64, **{operand: RandomBf16(1)}), TOKEN)
+    program = changed(compile(MatmulSpec(16, 16, 64), TOKEN), operand, init=RandomBf16(1))
     with pytest.raises(UnsliceableFillError) as refusal:
         shard(program, TWO, TOKEN)
     assert refusal.value.tensor == operand

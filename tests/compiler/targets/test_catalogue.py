@@ -10,11 +10,13 @@ from compiler import targets
 from compiler.errors import TargetError, TargetValueError, UnknownTargetError
 from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, shard
-from compiler.targets import Target
+from compiler.targets import LinkKind, Target
 from compiler.workload import MatmulSpec
 
-FIELDS = sorted(field.name for field in fields(Target))
-OPTIONAL = {"link_flit_cycles": 1}
+NAMES = sorted(field.name for field in fields(Target))
+FIELDS = sorted({*NAMES} - {"link_kinds"} | {"links"})
+"""What a file has: a table for each further kind of links."""
+OPTIONAL = {"link_flit_cycles": 1, "link_kinds": ()}
 
 TOML = """
 name = "mine"
@@ -90,7 +92,7 @@ def test_paths_are_no_names(name):
 
 
 def test_an_unknown_field_cannot_be_changed(written):
-    text = f"colour must be one of {', '.join(FIELDS)}, not 'red'"
+    text = f"colour must be one of {', '.join(NAMES)}, not 'red'"
     for change in (
         lambda: targets.get("token-mesh", colour="red"),
         lambda: targets.load(written(TOML), colour="red"),
@@ -147,7 +149,7 @@ def test_a_users_target_compiles_and_shards(written):
     assert {(k.width_bits, k.latency_cycles) for k in program.links} == {(32, 3)}
 
 
-@pytest.mark.parametrize("name", sorted({*FIELDS} - {*OPTIONAL}))
+@pytest.mark.parametrize("name", sorted({*FIELDS} - {*OPTIONAL, "links"}))
 def test_a_missing_field_is_named(written, name):
     path = written(without(name))
     with pytest.raises(TargetError) as refusal:
@@ -184,6 +186,50 @@ def test_a_field_out_of_its_range_is_refused(written, line, text):
     with pytest.raises(TargetValueError, match=re.escape(text)) as refusal:
         targets.load(written(f"{without(name)}{line}\n"))
     assert refusal.value.field == name
+
+
+LINKS = """
+[[links]]
+name = "cable"
+width_bits = 8
+latency_cycles = 40
+flit_cycles = 2
+
+[[links]]
+name = "backplane"
+width_bits = 64
+latency_cycles = 2
+"""
+
+
+def test_a_target_may_have_several_kinds_of_links(written):
+    target = targets.load(written(TOML + LINKS))
+    assert target.link_kinds == (LinkKind("cable", 8, 40, 2), LinkKind("backplane", 64, 2))
+    assert [str(kind) for kind in target.links] == [
+        "32 bits, 3 cycles each way",
+        "64 bits, 2 cycles each way",
+        "8 bits every 2 cycles, 40 cycles each way",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tables", "text"),
+    [
+        ("links = 3", "links must be a list of tables, not 3"),
+        ("links = [3]", "links must be a list of tables, not of 3"),
+        ("[[links]]\nname = 'x'\nwidth_bits = 8", ", links: field 'latency_cycles' is missing"),
+        (LINKS + "speed = 1", ", links: field 'speed' is unknown; the fields are flit_cycles, lat"),
+        (LINKS.replace("= 40", "= 0"), "links[0].latency_cycles must be an integer of at least 1"),
+        (LINKS.replace("= 64", "= 6.4"), "links[1].width_bits must be an integer of at least 1, n"),
+        (LINKS.replace("backplane", "cable"), "links[1].name must be of its own, not 'cable'"),
+        (LINKS.replace("cable", ""), "links[0].name must be at most 128 letters"),
+        (LINKS.replace("cable", "a/b"), "beginning with a letter, in words joined by"),
+        (LINKS.replace("= 40", "= 8193"), "links[0].latency_cycles must be at most 8192, not 8193"),
+    ],
+)
+def test_kinds_of_links_that_cannot_be_are_refused(written, tables, text):
+    with pytest.raises(TargetError, match=re.escape(text)):
+        targets.load(written(f"{TOML}{tables}\n"))
 
 
 def test_what_is_no_toml_is_refused(written):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from compiler.errors import ShardwrightError, TargetError, TargetValueError
+from compiler.ir.target import MOST
 from compiler.targets import Target
 from tests.compiler.programs import TOKEN
 
@@ -49,6 +50,30 @@ def test_a_chip_may_have_no_link_ports_but_not_fewer(value):
 @pytest.mark.parametrize("name", COUNTS)
 def test_one_is_enough(name):
     assert getattr(replace(TOKEN, **{name: 1}), name) == 1
+
+
+@pytest.mark.parametrize("name", [*COUNTS, "link_ports"])
+def test_counts_have_an_end(name):
+    most = MOST[name]
+    assert getattr(replace(TOKEN, **{name: most}), name) == most
+    for value in (most + 1, 10**11, 10**30):
+        if value > most:
+            assert str(refused(**{name: value})) == (
+                f"target 'token-mesh': {name} must be at most {most}, not {value}"
+            )
+
+
+@pytest.mark.parametrize("value", ["", "a b", "a\nb", "../a", 'a"', "a" * 129, "\ud800"])
+def test_a_name_keeps_to_the_grammar_of_names(value):
+    assert str(refused(name=value)).endswith(
+        f": name must be at most 128 letters, digits and underscores of ASCII, beginning with a "
+        f"letter, in words joined by '.', '-' or '->', not {value!r}"
+    )
+
+
+@pytest.mark.parametrize("value", ["two\nlines", "\x1b[2J", "a" * 4097])
+def test_a_description_is_one_line(value):
+    assert refused(description=value).rule == "one line of at most 4096 printable characters"
 
 
 @pytest.mark.parametrize("name", ["name", "description"])

@@ -6,7 +6,7 @@ import pytest
 
 from compiler.ir.buffer import Page
 from compiler.ir.dtype import INT8, INT16, INT32
-from compiler.ir.init import Const, ConstFloat, External, FloatValues, Pattern, Values, Zero
+from compiler.ir.init import Const, External, FloatValues, Pattern, Values, Zero
 from compiler.ir.program import Program
 from compiler.ir.tensor import TensorRole, ValueRange
 from compiler.validate import validate
@@ -122,12 +122,10 @@ def test_every_rule_of_shapes_has_a_mutant():
     [
         Zero(),
         External(),
-        ConstFloat(1.5),
         Const(-128),
         Pattern(256, 128),
         Pattern(1000, 0),
         Values((*range(-128, 128),) * 4),
-        FloatValues((0.5,) * 1024),
     ],
     ids=lambda init: type(init).__name__,
 )

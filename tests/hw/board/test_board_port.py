@@ -13,13 +13,15 @@ from tests.hw.simulation import monitor, simulate
 IDENTITY, HOLD, LINK_COUNT, LINKS_UP, BUS_ERRORS, CLOCK_HZ, START = range(
     0x8000_0000, 0x8000_001C, 4
 )
+VERSION, CHECKSUM, DIGEST_HIGH, DIGEST_LOW = range(0x8000_001C, 0x8000_002C, 4)
+DIGEST = 0xFEDC_BA98_7654_3210
 CHIP_BITS = 6
 each_pace = pytest.mark.parametrize("pace", PACES.values(), ids=PACES)
 each_chip_pace = pytest.mark.parametrize("chip_pace", PACES.values(), ids=PACES)
 
 
 def board_port(link_count: int = 3) -> BoardPort:
-    return BoardPort(CHIP_BITS, clock_hz=12_345_678, link_count=link_count)
+    return BoardPort(CHIP_BITS, clock_hz=12_345_678, link_count=link_count, digest=DIGEST)
 
 
 @each_pace
@@ -32,14 +34,20 @@ def test_registers_show_constants_and_inputs(pace, link_count):
     async def testbench(ctx):
         for _ in range(5):
             up, errors = rng.getrandbits(link_count), rng.getrandbits(16)
+            checksum = rng.getrandbits(32)
             ctx.set(dut.links_up, up)
             ctx.set(dut.bus_errors, errors)
+            ctx.set(dut.checksum, checksum)
             assert await manager.read(ctx, IDENTITY) == (0x424F5244, OKAY)
             assert await manager.read(ctx, HOLD) == (0, OKAY)
             assert await manager.read(ctx, LINK_COUNT) == (link_count, OKAY)
             assert await manager.read(ctx, LINKS_UP) == (up, OKAY)
             assert await manager.read(ctx, BUS_ERRORS) == (errors, OKAY)
             assert await manager.read(ctx, CLOCK_HZ) == (12_345_678, OKAY)
+            assert await manager.read(ctx, VERSION) == (2, OKAY)
+            assert await manager.read(ctx, CHECKSUM) == (checksum, OKAY)
+            assert await manager.read(ctx, DIGEST_HIGH) == (0xFEDC_BA98, OKAY)
+            assert await manager.read(ctx, DIGEST_LOW) == (0x7654_3210, OKAY)
 
     simulate(dut, testbench)
 
@@ -139,8 +147,17 @@ def test_what_neither_board_nor_chip_has_is_refused(pace):
     manager = BusManager(dut.bus, pace=pace, seed="refused")
     chip = BusSubordinate(dut.chip, dict.fromkeys(range(1 << CHIP_BITS), 1))
     nowhere = [1 << bit for bit in range(CHIP_BITS, 32) if bit != 31]
-    nowhere += [HOLD + 1, HOLD | 1 << 30, HOLD | 1 << 8, START + 4, 0xFFFF_FFFC]
-    read_only = [IDENTITY, LINK_COUNT, LINKS_UP, BUS_ERRORS, CLOCK_HZ]
+    nowhere += [HOLD + 1, HOLD | 1 << 30, HOLD | 1 << 8, DIGEST_LOW + 4, 0xFFFF_FFFC]
+    read_only = [
+        IDENTITY,
+        LINK_COUNT,
+        LINKS_UP,
+        BUS_ERRORS,
+        CLOCK_HZ,
+        VERSION,
+        CHECKSUM,
+        DIGEST_LOW,
+    ]
 
     async def testbench(ctx):
         for address in [*nowhere, START]:
@@ -177,10 +194,13 @@ def test_a_chip_that_is_held_is_not_asked():
         ({"clock_hz": 1.5e6}, "Clock frequency must be a positive integer, not 1500000.0"),
         ({"link_count": -1}, "Link count must be an integer from 0 to 32, not -1"),
         ({"link_count": 33}, "Link count must be an integer from 0 to 32, not 33"),
+        ({"digest": -1}, "Digest must be an integer of 64 bits, not -1"),
+        ({"digest": 1 << 64}, "Digest must be an integer of 64 bits, not 18446744073709551616"),
+        ({"digest": None}, "Digest must be an integer of 64 bits, not None"),
     ],
 )
 def test_parameters_out_of_range_are_refused(changes, message):
-    options = {"address_bits": 12, "clock_hz": 12_000_000, "link_count": 1} | changes
+    options = {"address_bits": 12, "clock_hz": 12_000_000, "link_count": 1, "digest": 0} | changes
     with pytest.raises(TypeError) as refused:
         BoardPort(options.pop("address_bits"), **options)
     assert str(refused.value) == message

@@ -1,8 +1,11 @@
 """What the tools of a board are given: its pins and clocks, and a design without assertions."""
 
+import re
 from dataclasses import replace
 
 import pytest
+from amaranth.hdl import Signal
+from amaranth.lib import data
 
 from hw.board.build_plan import build_plan
 from hw.board.description import board_names, load_board
@@ -86,3 +89,26 @@ def test_files_are_written_by_name(tmp_path):
     plan.write(tmp_path)
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(name for name, _ in plan.files)
     assert (tmp_path / "top.pcf").read_text() == dict(plan.files)["top.pcf"]
+
+
+class Elements(Blinker):
+    """A blinker with an array of registers, and one that is called as if it were of the array."""
+
+    def elaborate(self, platform):
+        m = super().elaborate(platform)
+        values = Signal(data.ArrayLayout(2, 3), name="values")
+        other = Signal(name="values_1")
+        m.d.sync += [values[0].eq(values[1]), values[1].eq(values[2]), values[2].eq(~values[0])]
+        m.d.sync += other.eq(values[1].xor())
+        return m
+
+
+def test_no_name_looks_like_a_bit_of_another_and_none_is_given_twice():
+    """Yosys 0.70 stops at an assertion at some of those that do."""
+    board = load_board("icebreaker")
+    platform = platform_of(board, ())
+    design = dict(build_plan(Elements(board), platform, family=board.family).files)["top.il"]
+    wires = re.findall(r"^module .*|^ *wire .*\\(\S+)$", design, re.MULTILINE)
+    assert not [name for name in wires if "[" in name]
+    assert {"values_0", "values_1", "values_1_", "values_2"} <= set(wires)
+    assert "values [" in design, "bits of wires stay what they are"

@@ -62,8 +62,8 @@ VALUES = [
             'name = "in0"',
             f'name = "{name}"',
             f"links.{name}.name must be none of board_port, bridge, chip, elaborate, metadata, "
-            f"ports, program, receivers, signature, transmitters, uart_rx, uart_tx, which are "
-            f"other parts of the design, not {name!r}",
+            f"pads, ports, program, receivers, signature, transmitters, uart_rx, uart_tx, which "
+            f"are other parts of the design, not {name!r}",
         )
         for name in ("uart_rx", "uart_tx", "chip")
     ),

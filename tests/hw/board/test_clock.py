@@ -50,7 +50,7 @@ def test_a_frequency_that_cannot_be_made_is_refused_with_the_nearest():
 
 
 def test_block_rams_of_ice40_get_their_time():
-    assert ClockGenerator(load_board("icebreaker")).settling_cycles == 180
+    assert ClockGenerator(load_board("icebreaker")).settling_cycles == 360
     assert ClockGenerator(load_board("ulx3s-85f")).settling_cycles == SETTLING_CYCLES
 
 

@@ -114,6 +114,7 @@ class PinBench:
         return run
 
 
+@pytest.mark.covers("values")
 @each_ratio
 @each_phase
 @pytest.mark.parametrize(("flit_cycles", "density"), [(2, 0.3), (2, 1.0), (3, 0.6), (4, 0.6)])
@@ -134,6 +135,7 @@ def test_every_flit_arrives_once_in_order_and_within_the_latency(
     assert max(took) > pin_latency_cycles(flit_cycles) - 3
 
 
+@pytest.mark.covers("values")
 @each_ratio
 @each_phase
 def test_every_credit_comes_back_once_and_within_the_latency(ratio, phase):
@@ -154,6 +156,7 @@ def test_credits_that_come_together_are_sent_one_after_the_other(ratio):
     assert len(bench.returned) == CREDITS
 
 
+@pytest.mark.covers("values")
 @each_ratio
 @each_phase
 def test_a_start_is_told_from_credits_around_it(ratio, phase):

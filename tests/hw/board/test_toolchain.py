@@ -6,8 +6,21 @@ from pathlib import Path
 import pytest
 
 from hw.board import toolchain
-from hw.board.build_errors import FpgaToolFailedError, FpgaToolMissingError, complaint
-from hw.board.toolchain import STAGES, TOOLS, WHEELS, check_tools, find_tool, run_tool
+from hw.board.build_errors import (
+    FpgaToolEndlessError,
+    FpgaToolFailedError,
+    FpgaToolMissingError,
+    complaint,
+)
+from hw.board.toolchain import (
+    STAGES,
+    TOOLS,
+    WHEELS,
+    check_tools,
+    find_tool,
+    run_tool,
+    tool_version,
+)
 
 
 def put(folder: Path, name: str, script: str = "exit 0") -> str:
@@ -70,6 +83,47 @@ def test_a_tool_that_fails_is_told_by_its_complaint(places, tmp_path):
         run_tool(("yosys",), folder=tmp_path, stage="synthesis", log="log")
     assert caught.value.log == "fine\nERROR: no module\nmore\n"
     assert str(caught.value.kept_in("kept.log")).endswith("; its log is kept.log")
+
+
+def test_a_tool_whose_time_is_over_is_ended_and_its_log_is_kept(places, tmp_path):
+    put(places[0], "yosys", "echo begun; exec /bin/sleep 600")
+    with pytest.raises(FpgaToolEndlessError) as caught:
+        run_tool(("yosys",), folder=tmp_path, stage="synthesis", log="log", limit_seconds=0.5)
+    assert str(caught.value) == "synthesis: yosys was ended: it took more than 0.5 s"
+    assert caught.value.log == (tmp_path / "log").read_text() == "begun\n"
+    assert str(caught.value.kept_in("kept.log")).endswith("; its log is kept.log")
+    assert isinstance(caught.value.kept_in("kept.log"), FpgaToolEndlessError)
+
+
+def test_what_a_tool_said_is_kept_where_it_is_ended_for_it(places, tmp_path):
+    put(places[0], "yosys", "echo one; echo two; exec /bin/sleep 600")
+
+    def listen(line: str) -> None:
+        if line == "two":
+            raise LookupError(line)
+
+    with pytest.raises(LookupError):
+        run_tool(("yosys",), folder=tmp_path, stage="synthesis", log="log", listen=listen)
+    assert (tmp_path / "log").read_text() == "one\ntwo\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "version"),
+    [
+        ("Yosys 0.70 (git sha1 28ba3cb92, Release, Clang)", "0.70"),
+        ('"nextpnr-ecp5" -- Next Generation Place and Route (Version nextpnr-0.11.1)', "0.11.1"),
+        ("Project Trellis ecppack Version 1.4-82-g3afe7b5", "1.4-82-g3afe7b5"),
+        ("Usage: icepack [options]", "of unknown version"),
+    ],
+)
+def test_a_tool_says_its_version(places, said, version):
+    put(places[0], "yosys", f"test \"$1\" = --version && echo '{said}' >&2; exit 1")
+    assert tool_version("yosys") == version
+
+
+def test_a_tool_that_cannot_be_started_has_no_version(places):
+    Path(put(places[0], "yosys")).write_bytes(b"\x7fELF of another machine")
+    assert tool_version("yosys") == "of unknown version"
 
 
 def test_a_tool_that_cannot_be_started_is_told_with_its_path(places, tmp_path):

@@ -26,6 +26,7 @@ async def send(ctx, dut: UartReceiver, bits: list[int], cycles_per_bit: float) -
     ctx.set(dut.rx, 1)
 
 
+@pytest.mark.covers("pairs")
 @each_divisor
 @pytest.mark.parametrize("density", [0.01, 0.1, 1.0])
 @pytest.mark.parametrize("drain", [0.3, 1.0])
@@ -65,6 +66,7 @@ def test_a_byte_on_the_line_is_a_start_bit_the_data_and_a_stop_bit(divisor):
     assert begin == 8
 
 
+@pytest.mark.covers("values")
 @pytest.mark.parametrize("divisor", [16, 25, 104])
 @pytest.mark.parametrize("rate", [0.97, 1.0, 1.03])
 def test_a_line_that_is_3_percent_too_fast_or_too_slow_is_understood(divisor, rate):

@@ -2,6 +2,7 @@
 """The bridge between a host's serial line, bit by bit, and a bus that waits at random."""
 
 import random
+import zlib
 
 import pytest
 
@@ -61,6 +62,7 @@ class Bench:
         simulate(self.dut, testbench, monitors=[self._wire, self.subordinate.serve], cycles=cycles)
 
 
+@pytest.mark.covers("values")
 @each_pace
 @pytest.mark.parametrize("pause", [0, 100])
 def test_words_are_written_and_read_one_after_the_other(pace, pause):
@@ -203,6 +205,52 @@ def test_a_command_that_is_not_carried_on_is_dropped(kind):
 
     bench.run(testbench)
     assert bench.subordinate.words[second] == (6 if kind == WRITE else 5)
+
+
+@each_pace
+def test_the_checksum_is_over_all_bytes_of_commands_and_answers(pace):
+    """Whatever becomes of them: refused words, unknown commands and what they bring along too."""
+    rng = random.Random("checksum")
+    golden = dict.fromkeys(range(0, 64, 4), 0)
+    bench = Bench(dict(golden), pace=pace, seed="checksum")
+
+    async def testbench(ctx):
+        checksum = 0
+        assert ctx.get(bench.dut.checksum) == checksum
+        for kind in (WRITE, READ, 0, WRITE_FIXED, READ_FIXED, 9, READ, WRITE):
+            first, count = rng.randrange(14), rng.randint(1, 4)
+            if kind in (READ, READ_FIXED):
+                asked = command(kind, 4 * first, count)
+                words = await bench.ask(ctx, kind, 4 * first, count)
+                asked += b"".join(word.to_bytes(4, "big") for word in words)
+            else:
+                words = [rng.getrandbits(32) for _ in range(count)]
+                asked = command(kind, 4 * first, words if kind in (WRITE, WRITE_FIXED) else 1)
+                await bench.send(ctx, asked)
+                await idle(ctx, BYTE_CYCLES)
+            checksum = zlib.crc32(asked, checksum)
+            assert ctx.get(bench.dut.checksum) == checksum
+
+    bench.run(testbench)
+
+
+@pytest.mark.parametrize("size", [1, 3, 6, 9])
+def test_a_command_that_is_dropped_begins_the_checksum_anew(size):
+    bench = Bench({0: 5})
+
+    async def testbench(ctx):
+        assert await bench.ask(ctx, READ, 0, 1) == [5]
+        await idle(ctx, 2 * TIMEOUT)  # between commands, silence means nothing
+        assert ctx.get(bench.dut.checksum) == zlib.crc32(command(READ, 0, 1) + bytes((0, 0, 0, 5)))
+        begun = command(WRITE, 0, [0x0102_0304])[:size]
+        await bench.send(ctx, begun)
+        assert ctx.get(bench.dut.checksum) != 0
+        await idle(ctx, TIMEOUT + BYTE_CYCLES)
+        assert ctx.get(bench.dut.checksum) == 0
+        assert await bench.ask(ctx, READ, 0, 1) == [5]
+        assert ctx.get(bench.dut.checksum) == zlib.crc32(command(READ, 0, 1) + bytes((0, 0, 0, 5)))
+
+    bench.run(testbench)
 
 
 PROPER = {"address_bits": 12, "divisor": 16, "timeout_cycles": 1000}

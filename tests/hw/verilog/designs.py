@@ -2,11 +2,14 @@
 
 from functools import cache
 
+import pytest
+
 from compiler.ir.body import Literal, Max, Operand
 from compiler.ir.program import Program
 from compiler.workload import MatmulSpec
 from hw.verilog.design import Design, design
 from tests.programs import finished, program_for
+from tests.tiers import chosen
 
 PROGRAMS: dict[str, Program] = {
     "one chip": program_for(4, 8, 4, chips=1),
@@ -23,6 +26,16 @@ PROGRAMS: dict[str, Program] = {
     "sums of 20 bits": finished(MatmulSpec(4, 4, 8, sum_bits=20), chips=2, tile=2),
     "map": finished(MatmulSpec(4, 4, 8, map=Max(Operand(0), Literal(0))), chips=2, tile=2),
 }
+
+IN_EVERY_RUN = (
+    "one chip",
+    "tiles of 3, edges, star over 3",
+    "tree over 4, narrow links",
+    "semaphores over 3",
+    "barrier over 4",
+    "map",
+)
+each_program = pytest.mark.parametrize("name", chosen(PROGRAMS, IN_EVERY_RUN))
 
 
 @cache

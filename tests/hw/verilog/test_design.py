@@ -8,10 +8,9 @@ import pytest
 from hw.link_ports import constants
 from hw.names import module_name
 from hw.verilog.design import design
-from tests.hw.verilog.designs import PROGRAMS, design_of
+from tests.hw.verilog.designs import PROGRAMS, design_of, each_program
 from tests.programs import program_for
 
-each_program = pytest.mark.parametrize("name", PROGRAMS)
 RANGE = r"(?:\[(\d+):0\] )?"
 
 
@@ -107,7 +106,7 @@ def test_instances_are_the_chips_and_the_links_of_the_program_by_name(name):
         assert system.instances[chip][0] == module
     links = {module_name(link.name) for link in program.links}
     barriers = {key for key in system.instances if key.startswith("barrier_")}
-    assert system.instances.keys() == expected.keys() | links | barriers
+    assert system.instances.keys() == expected.keys() | links | barriers | {"run_guard"}
     assert bool(barriers) == name.startswith("barrier")
 
 
@@ -120,6 +119,16 @@ def test_chips_are_told_where_they_are_and_how_deep_the_buffers_are_that_they_se
         told = {p: int(s.partition("'d")[2]) for p, s in joined.items() if "'d" in s}
         assert told == constants(program, chip)
         assert told["coordinate"] == chip
+
+
+@each_program
+def test_every_chip_is_started_by_the_guard_of_the_run(name):
+    program, system = PROGRAMS[name], parsed(design_of(name).top.text)
+    kind, joined = system.instances["run_guard"]
+    assert kind == "start_guard"
+    assert joined == {port: port for port in ("clk", "rst", "start", "done", "starts")}
+    for chip in range(program.chip_count):
+        assert system.instances[f"c{chip}"][1]["start"] == "starts"
 
 
 def test_a_link_joins_the_ports_of_its_two_chips():
@@ -211,4 +220,4 @@ def test_sixty_four_chips_are_seven_modules():
     verilog = design(program_for(2, 2, 2 * 64, chips=64, tile=2))
     assert sum(bool(module.chips) for module in verilog.modules) == 7
     system = parsed(verilog.top.text)
-    assert len(system.instances) == 64 + 63
+    assert len(system.instances) == 64 + 63 + 1

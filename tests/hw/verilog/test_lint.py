@@ -7,7 +7,7 @@ import pytest
 
 from hw.verilog.convert import to_verilog
 from hw.verilog.lint import WAIVERS, waivers_file
-from tests.hw.verilog.designs import PROGRAMS, design_of
+from tests.hw.verilog.designs import design_of, each_program
 from tests.hw.verilog.random_logic import RandomLogic
 from tests.hw.verilog.tools import (
     icarus_messages,
@@ -15,8 +15,7 @@ from tests.hw.verilog.tools import (
     written_to,
     yosys_messages,
 )
-
-each_program = pytest.mark.parametrize("name", PROGRAMS)
+from tests.tiers import chosen
 
 
 @pytest.fixture
@@ -67,11 +66,12 @@ def test_every_waiver_is_needed_by_some_program(index, tmp_path):
     assert set(complaints) == {WAIVERS[index].rule}
 
 
-def test_widths_are_exact_in_random_logic_too(tmp_path):
+@pytest.mark.parametrize("seeds", chosen([range(4), range(4, 12)], [range(4)]))
+def test_widths_are_exact_in_random_logic_too(seeds, tmp_path):
     waived = "".join(
         f"lint_off -rule {rule}\n" for rule in ("UNUSEDSIGNAL", "UNSIGNED", "CMPCONST")
     )
-    for seed in range(12):
+    for seed in seeds:
         texts = [
             ("top.v", to_verilog(RandomLogic(seed), "top")),
             ("waivers.vlt", f"`verilator_config\n{waived}"),

@@ -7,7 +7,9 @@ import pytest
 from rich.console import Console
 
 from hw.board.description import load_board
+from hw.board.stages import Attempt
 from sim.bitstream.chip_build import ChipBuild, RoutedSeed
+from sim.bitstream.link_timing import LinkTiming
 from sim.bitstream.report import pictures, record, summary
 from sim.bitstream.timing import ClockTiming, Crossing, Fill, Path
 from sim.bitstream.usage import Usage
@@ -24,7 +26,8 @@ def routed(seed: int, mhz: float, link_mhz: float = 100.0) -> RoutedSeed:
         ClockTiming("in0", link_mhz * 1e6, 40e6),
     )
     crossing = Crossing("in0", "sync", Path("c1.in0.data", "c1.recv_0.word", 0.5, 2.5, ("c1",)))
-    return RoutedSeed(seed, clocks, (Fill("TRELLIS_COMB", 1234, 83640),), (crossing,))
+    attempt = Attempt(seed, "router1")
+    return RoutedSeed(attempt, clocks, (Fill("TRELLIS_COMB", 1234, 83640),), (crossing,))
 
 
 BUILD = ChipBuild(
@@ -127,3 +130,29 @@ def test_a_build_that_went_less_far_tells_less(stage):
         assert "c1.matmul" in printed(build)
     assert record(build)["timing_met"] is None
     assert record(build)["clocks"] == []
+
+
+SLOW_LINK = LinkTiming("out0", "out", 7.5, 6.25)
+IN_CELL = LinkTiming("in0", "in", 0.0, 6.25)
+
+
+def test_a_link_that_does_not_keep_its_window_is_missed_timing():
+    slow = replace(routed(1, 95.0), links=(SLOW_LINK, IN_CELL))
+    build = replace(BUILD, seeds=(slow,), bitstream="")
+    assert not build.met
+    assert slow.margin == pytest.approx(6.25 / 7.5)
+    assert "link out0 MISSED" in summary(build)
+    told = record(build)
+    assert told["timing_met"] is False
+    assert [(link["port"], link["way_ns"], link["met"]) for link in told["links"]] == [
+        ("out0", 7.5, False),
+        ("in0", 0.0, True),
+    ]
+    rows = [" ".join(line.split()) for line in printed(build).splitlines()]
+    assert "│ out0 │ 7.5 ns │ 6.2 ns │ MISSED │" in rows
+    assert "│ in0 │ nothing: it is in the cell of the pin │ 6.2 ns │ met │" in rows
+
+
+def test_a_seed_whose_links_keep_their_window_is_better_than_a_faster_one():
+    slow = replace(routed(1, 95.0), links=(SLOW_LINK,))
+    assert replace(BUILD, seeds=(slow, routed(2, 81.0))).best == routed(2, 81.0)

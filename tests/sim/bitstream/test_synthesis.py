@@ -1,16 +1,18 @@
 """Chips of 2 x 2 tiles through the real synthesis, and their pins on every board."""
 
 import json
+import os
+import subprocess
 
 import pytest
 
 from hw.board.build_errors import FpgaToolMissingError
 from hw.board.cabling import cable, joints_of_program
 from hw.board.description import board_names, load_board
-from hw.board.toolchain import check_tools
+from hw.board.toolchain import check_tools, find_tool
 from sim.bitstream.builder import Wishes, build_program, plan_chip
 from tests.hw.board.designs import location
-from tests.sim.bitstream.tools import small_program
+from tests.sim.bitstream.tools import blink, small_program
 
 TILE = 2
 
@@ -36,6 +38,29 @@ def test_a_chip_is_synthesised_and_fits(name, chip, tmp_path):
     netlist = json.loads((tmp_path / "out" / f"chip_{chip}" / "top.json").read_text())
     kinds = {cell["type"] for cell in netlist["modules"]["top"]["cells"].values()}
     assert not {kind for kind in kinds if kind.startswith("$")} - {"$scopeinfo"}
+
+
+@pytest.mark.slow
+def test_the_script_of_a_chip_makes_its_bitstream_again_bit_by_bit(tmp_path, monkeypatch):
+    board = load_board("icebreaker")
+    try:
+        check_tools(board.family)
+    except FpgaToolMissingError as missing:
+        pytest.skip(str(missing))
+    blink(monkeypatch)
+    wishes = Wishes(seeds=3)
+    program = small_program(board)
+    (build,) = build_program(tmp_path / "out", program, board, chips=(0,), wishes=wishes)
+    assert build.best is not None
+    chip = tmp_path / "out" / "chip_0"
+    made = (chip / build.bitstream).read_bytes()
+    for name in ("top.json", "top.asc", build.bitstream):
+        (chip / name).unlink()
+    tools = {"YOSYS": "yosys", "NEXTPNR_ICE40": "nextpnr-ice40", "ICEPACK": "icepack"}
+    variables = {variable: find_tool(tool) for variable, tool in tools.items()}
+    script = ["sh", "build_top.sh"]
+    subprocess.run(script, cwd=chip, env={**os.environ, **variables}, check=True, timeout=300)
+    assert (chip / build.bitstream).read_bytes() == made
 
 
 @pytest.mark.parametrize("name", board_names())

@@ -4,7 +4,7 @@ import pytest
 
 from sim.bitstream.timing import Fill, clocks, crossings, fills
 from sim.bitstream.usage import Names
-from tests.sim.bitstream.netlists import CHIP, report
+from tests.sim.bitstream.netlists import CHIP, netlist, report
 
 
 def timed(**changes):
@@ -36,10 +36,29 @@ def test_a_clock_is_met_if_it_may_run_as_fast(achieved, wanted, met):
     assert timed(sync_mhz=achieved, wanted_mhz=wanted)[0].met is met
 
 
-def test_ways_between_clocks_are_told_apart():
-    (crossing,) = crossings(report(), CHIP, Names(CHIP, 2))
-    assert (crossing.source, crossing.destination) == ("in0_receiver.pins", "sync")
-    assert crossing.path.routing_ns == pytest.approx(1.5 + 2.0)
+def test_ways_between_clocks_and_pins_are_told_apart():
+    found = crossings(report(), CHIP, Names(CHIP, 2))
+    assert [(each.source, each.destination) for each in found] == [
+        ("in0_receiver.pins", "sync"),
+        ("pins", "sync"),
+        ("sync", "pins"),
+    ]
+    assert [each.path.routing_ns for each in found] == [
+        pytest.approx(1.5 + 2.0),
+        pytest.approx(1.5 + 2.0),
+        pytest.approx(1.5),
+    ]
+    assert found[1].path.destination == "c2.matmul.sums_0"
+
+
+def test_the_clock_of_a_link_is_told_by_the_cell_of_its_pin_where_it_has_no_other_name():
+    chip = netlist({}, {"board.in1_receiver.clock_cell.i": [7]})
+    entry = {
+        "fmax": {"board.in1_receiver.clock_cell.i": {"achieved": 1.0, "constraint": 1.0}},
+        "critical_paths": [],
+    }
+    (clock,) = clocks(entry, chip, Names(chip, 0))
+    assert clock.name == "in1_receiver.pins"
 
 
 @pytest.mark.parametrize(("net", "name"), [("$glbnet$a.b", "a.b"), ("capture_clk", "capture")])

@@ -21,23 +21,42 @@ from tests.sim.bitstream.netlists import CHIP, report
 
 YOSYS = """\
 import json, sys
+if "--version" in sys.argv:
+    sys.exit("Yosys 0.70 (git sha1 28ba3cb92, Release)")
 open("top.json", "w").write(json.dumps({"modules": {"top": json.loads(NETLIST)}}))
 open(sys.argv[sys.argv.index("-l") + 1], "w").write("synthesised\\n")
 """
 NEXTPNR = """\
-import json, sys
+import json, subprocess, sys, time
+if "--version" in sys.argv:
+    sys.exit('"nextpnr" -- Next Generation Place and Route (Version nextpnr-0.11.1)')
 def option(name):
     return sys.argv[sys.argv.index(name) + 1]
 seed = option("--seed")
+behaviour = json.loads(BEHAVIOURS).get(seed + "_" + option("--router"), "ends")
+if behaviour != "ends":
+    print("Info: Routing 5012 arcs.")
+    print("Info:    IterCnt |  w/ripup   wo/ripup |  w/r  wo/r |      arcs| batch(sec) total(sec)|")
+    print("Info:       1000 |       13        986 |   13   986 |      4050|       0.10       0.10|")
+if behaviour == "hangs":
+    # A child of its own, as the wheels have threads and the system's tools may have.
+    child = subprocess.Popen(["sleep", "600"])
+    open(PIDS, "a").write(f"{child.pid}\\n")
+    print("Info:       2000 |       13        986 |   13   986 |        12|       0.10       0.10|")
+    sys.stdout.flush()
+    time.sleep(600)
+while behaviour == "stalls":
+    print("Info:       3000 |       13        986 |   13   986 |         7|       0.10       0.10|")
 reports = json.loads(REPORTS)
 assert "--timing-allow-fail" in sys.argv
 open(option("--log"), "w").write("routed\\n")
 if seed not in reports:
     print("ERROR: no cell is left for seed " + seed)
     sys.exit(1)
-open(option("--report"), "w").write(json.dumps(reports[seed]))
+if "--report" in sys.argv:
+    open(option("--report"), "w").write(json.dumps(reports[seed]))
 routed = option("--asc") if "--asc" in sys.argv else option("--textcfg")
-open(routed, "w").write("routed from seed " + seed)
+open(routed, "w").write("routed from seed " + seed + " by " + option("--router"))
 """
 PACKER = """\
 import sys
@@ -57,11 +76,21 @@ class Tools:
         Frequency that place and route reaches from each seed; it fails from others.
     wanted_mhz : float
         Frequency that it is to reach.
+    behaviours : dict
+        By seed and router, as ``"1_router1"``: whether it ``hangs`` (with a child, whose number it
+        leaves in the file ``pids``), ``stalls``, writing the same row again and again, or ends but
+        ``tells`` how far it is.
     """
 
     folder: Path
     reached_mhz: dict[int, float] = field(default_factory=lambda: {1: 90.0})
     wanted_mhz: float = 80.0
+    behaviours: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def pids(self) -> Path:
+        """File of the children of tools that hang."""
+        return self.folder / "pids"
 
     def install(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Put the tools on PATH, before all others."""
@@ -70,6 +99,7 @@ class Tools:
             for seed, mhz in self.reached_mhz.items()
         }
         known = f"NETLIST = {json.dumps(CHIP)!r}\nREPORTS = {json.dumps(reports)!r}\n"
+        known += f"BEHAVIOURS = {json.dumps(self.behaviours)!r}\nPIDS = {str(self.pids)!r}\n"
         self.folder.mkdir()
         for name, body in {
             "yosys": YOSYS,
@@ -96,7 +126,7 @@ def blink(
 ) -> None:
     """Build a small design in place of each chip; chips for which ``differ`` is equal are equal."""
 
-    def top(program: Program, chip: int, cabling) -> Blinker:
+    def top(program: Program, chip: int, cabling, platform) -> Blinker:
         return Blinker(cabling.boards[chip], name=f"toggle_{differ(chip)}")
 
     monkeypatch.setattr(builder, "platform_top", top)

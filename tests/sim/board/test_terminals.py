@@ -24,7 +24,11 @@ PATIENT = 20.0
 
 
 @pytest.mark.parametrize(
-    ("program", "runs"), [(ONE, 2), (PAIR, 1)], ids=["1 chip, twice", "2 chips"]
+    ("program", "runs"),
+    [
+        pytest.param(ONE, 2, id="1 chip, twice"),
+        pytest.param(PAIR, 1, id="2 chips", marks=pytest.mark.slow),
+    ],
 )
 def test_products_of_boards_are_exact(program, runs):
     with SimulatedBoards(program) as boards:

@@ -13,6 +13,7 @@ from tests.compiler.programs import changed
 from tests.programs import finished, program_for, random_operands
 from tests.sim.compiled.images import images
 from tests.sim.compiled.needs import BUILDS_MODELS
+from tests.tiers import chosen
 
 pytestmark = BUILDS_MODELS
 
@@ -34,6 +35,14 @@ CONFIGURATIONS = [
     ((5, 4, 12), ("barrier-mesh", 2, 64, 1), (3, "star")),
 ]
 
+IN_EVERY_RUN = [CONFIGURATIONS[0], CONFIGURATIONS[2], CONFIGURATIONS[10]]
+"""None, credits, and whole groups. Each takes seconds to compile."""
+
+
+def already_built():
+    """A program whose chips the second configuration of every run has compiled."""
+    return program_for(6, 6, 16, chips=2, tile=2, link_width_bits=7, link_latency_cycles=13)
+
 
 def named(configuration) -> str:
     (m, n, k), (target, tile, width, latency), (chips, reduce) = configuration
@@ -41,7 +50,7 @@ def named(configuration) -> str:
     return f"{m}x{n}x{k}-{machine}-{reduce}{chips}"
 
 
-@pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=named)
+@pytest.mark.parametrize("configuration", chosen(CONFIGURATIONS, IN_EVERY_RUN, ids=named))
 def test_a_run_gives_what_amaranths_simulator_gives(configuration, models):
     shape, (target, tile, width, latency), (chips, reduce) = configuration
     program = program_for(
@@ -61,6 +70,7 @@ def test_a_run_gives_what_amaranths_simulator_gives(configuration, models):
         assert engine.run(contents, max_cycles=10_000) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["token-mesh", "semaphore-mesh", "barrier-mesh"])
 def test_a_run_that_waits_for_every_single_page_is_the_same(target, models):
     program = program_for(8, 8, 8, target=target, tile=2, chips=4, link_latency_cycles=3)
@@ -84,7 +94,7 @@ def test_sums_of_any_width_are_mapped(models):
 
 
 def test_an_engine_runs_again_with_other_operands(models):
-    program = program_for(8, 8, 32, chips=4, link_width_bits=128, link_latency_cycles=1)
+    program = already_built()
     engine = CompiledEngine(program, cache=models)
     amaranth = AmaranthEngine(program)
     for seed in (3, 4, 3):
@@ -93,15 +103,43 @@ def test_an_engine_runs_again_with_other_operands(models):
         assert engine.run(contents, max_cycles=1000) == expected
 
 
+@pytest.mark.parametrize("target", ["token-mesh", "semaphore-mesh", "barrier-mesh"])
+def test_a_start_that_is_held_begins_one_run(target, models, monkeypatch):
+    program = program_for(
+        5,
+        4,
+        12,
+        target=target,
+        tile=2,
+        link_width_bits=64,
+        link_latency_cycles=1,
+        chips=3,
+        reduce="star",
+    )
+    contents = images(program, *random_operands(program, 8))
+    engine = CompiledEngine(program, cache=models)
+    expected = engine.run(contents, max_cycles=1000)
+    run, starts = engine._driver.run, []
+
+    def run_with_start_held(system, cycles, *, start=False, threads=1):
+        starts.append(start)
+        run(system, cycles, start=any(starts), threads=threads)
+
+    monkeypatch.setattr(engine._driver, "run", run_with_start_held)
+    assert engine.run(contents, max_cycles=1000) == expected
+    assert expected.cycles == program.schedule.cycles
+    assert len(starts) > 10
+
+
 def test_tensors_without_contents_are_zero(models):
-    program = program_for(8, 8, 32, chips=4, link_width_bits=128, link_latency_cycles=1)
+    program = already_built()
     engine = CompiledEngine(program, cache=models)
     engine.run(images(program, *random_operands(program, 5)), max_cycles=1000)
-    assert engine.run({}, max_cycles=1000).memories == {"c": [0] * 16}
+    assert engine.run({}, max_cycles=1000).memories == {"c": [0] * 18}
 
 
 def test_a_run_of_too_few_cycles_is_a_hang(models):
-    program = program_for(8, 8, 32, chips=4, link_width_bits=128, link_latency_cycles=1)
+    program = already_built()
     cycles = program.schedule.cycles
     engine = CompiledEngine(program, cache=models)
     assert engine.run({}, max_cycles=cycles).cycles == cycles
@@ -115,7 +153,7 @@ def test_a_run_of_too_few_cycles_is_a_hang(models):
 
 
 def test_progress_is_called_as_by_amaranths_engine(models):
-    program = program_for(13, 11, 29, tile=8, link_width_bits=256, link_latency_cycles=8)
+    program = already_built()
     calls: dict[type, list[int]] = {AmaranthEngine: [], CompiledEngine: []}
     AmaranthEngine(program).run({}, max_cycles=1000, progress=calls[AmaranthEngine].append)
     engine = CompiledEngine(program, cache=models)
@@ -125,7 +163,7 @@ def test_progress_is_called_as_by_amaranths_engine(models):
 
 def test_simulate_takes_the_engine_by_its_name(models, monkeypatch):
     monkeypatch.setattr("sim.compiled.cache.cache_folder", lambda: models)
-    program = program_for(8, 8, 32, chips=4, link_width_bits=128, link_latency_cycles=1)
+    program = already_built()
     a, b = random_operands(program, 6)
     results = [simulate(program, a, b, engine=engine) for engine in ("amaranth", "compiled")]
     for result in results:

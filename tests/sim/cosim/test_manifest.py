@@ -1,16 +1,12 @@
 # amaranth: UnusedElaboratable=no
 import re
 
-import pytest
-
 from hw.link_ports import constants
 from hw.names import module_name
 from hw.register_map import Access
 from hw.verilog.convert import Port
 from sim.cosim.manifest import manifest, registers, registers_page, window_of
-from tests.hw.verilog.designs import PROGRAMS, design_of
-
-each_program = pytest.mark.parametrize("name", PROGRAMS)
+from tests.hw.verilog.designs import PROGRAMS, design_of, each_program
 
 
 def whole(name: str) -> dict:

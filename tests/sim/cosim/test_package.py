@@ -3,6 +3,7 @@
 
 import json
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from compiler.errors import UncertifiedProgramError
 from compiler.ir.init import Pattern
 from compiler.serialize import from_json
 from compiler.workload import MatmulSpec
+from hw.verilog.design import design
 from hw.verilog.lint import waivers_file
+from sim.cosim import package
 from sim.cosim.package import BENCH_FILES, write_package
 from sim.errors import OperandSourceError, OutputFileError
 from sim.folders import check_folder
@@ -23,6 +26,15 @@ PROGRAM = program_for(M, N, K, chips=CHIPS, tile=TILE)
 RNG = np.random.default_rng(0)
 A = RNG.integers(-128, 128, (M, K), dtype=np.int8)
 B = RNG.integers(-128, 128, (K, N), dtype=np.int8)
+
+
+converted = cache(design)
+
+
+@pytest.fixture(autouse=True)
+def converted_once(monkeypatch):
+    """Convert the chips of a program once for all tests; a test that must not undoes it."""
+    monkeypatch.setattr(package, "design", converted)
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +216,8 @@ def test_operands_that_are_missing_are_refused_before_anything_is_written(tmp_pa
     assert not (tmp_path / "design").exists()
 
 
-def test_two_runs_write_the_same_bytes(folder, tmp_path):
+def test_two_runs_write_the_same_bytes(folder, tmp_path, monkeypatch):
+    monkeypatch.undo()  # so as to convert the chips again
     write_package(tmp_path / "again", PROGRAM, A, B)
     for path in folder.iterdir():
         assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()

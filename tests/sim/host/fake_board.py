@@ -3,12 +3,14 @@
 import os
 import select
 import tty
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Set
 from threading import Event, Thread
 
 from compiler.ir.program import Program
 from hw.chip_registers import chip_register_map
 from hw.names import local_name
+from hw.program_digest import program_digest
 
 ERROR_WORD = 0xFFFF_FFFF
 BOARD = {
@@ -19,9 +21,15 @@ BOARD = {
     "bus_errors": 16,
     "clock_hz": 20,
     "start": 24,
+    "version": 28,
+    "checksum": 32,
+    "digest_high": 36,
+    "digest_low": 40,
 }
 """Byte offsets from 0x80000000."""
 IDLE, RUNNING, DONE, FAULT = 1, 2, 4, 8
+DROPS_AFTER_SECONDS = 0.05
+"""Silence that ends a command that has begun."""
 
 
 def board(name: str) -> int:
@@ -36,8 +44,13 @@ class FakeBoard:
     ----------
     words : dict
         Words by byte address.
+    read_only : set
+        Addresses at which writes are refused, beside those of the board's registers.
     deaf_bytes : int
         Bytes that it drops at first.
+    heard, said : dict
+        What the line does to single bytes on their way to the board and from it, by their number:
+        a mask of the bits that it flips, or ``None`` for a byte that is lost.
     answer_limit : int or None
         Bytes that it sends before it falls silent.
     on_write : callable
@@ -48,12 +61,19 @@ class FakeBoard:
         self,
         words: dict[int, int],
         *,
+        read_only: Set[int] = frozenset(),
         deaf_bytes: int = 0,
+        heard: dict[int, int | None] | None = None,
+        said: dict[int, int | None] | None = None,
         answer_limit: int | None = None,
         on_write: Callable[[int, int], object] | None = None,
     ):
         self.words, self.on_write = words, on_write
+        registers = {board(name) for name in BOARD if name not in ("hold", "start")}
+        self.read_only = read_only | registers
         self.deaf_bytes, self.answer_limit = deaf_bytes, answer_limit
+        self.heard, self.said = heard or {}, said or {}
+        self.heard_count = self.said_count = self.checksum = 0
         self.writes: list[tuple[int, int]] = []
         self.commands: list[tuple[int, int, int]] = []
         self._stopped = Event()
@@ -75,11 +95,16 @@ class FakeBoard:
     def _serve(self):
         data = b""
         while not self._stopped.is_set():
-            if not select.select([self._near], [], [], 0.01)[0]:
+            silence = DROPS_AFTER_SECONDS if data else 0.01
+            if not select.select([self._near], [], [], silence)[0]:
+                self.checksum = 0 if data else self.checksum
+                data = b""
                 continue
-            data += os.read(self._near, 4096)
-            dropped = min(self.deaf_bytes, len(data))
-            data, self.deaf_bytes = data[dropped:], self.deaf_bytes - dropped
+            more = os.read(self._near, 4096)
+            dropped = min(self.deaf_bytes, len(more))
+            self.deaf_bytes -= dropped
+            data += damaged(more[dropped:], self.heard, self.heard_count)
+            self.heard_count += len(more) - dropped
             while (rest := self._command(data)) is not None:
                 data = rest
 
@@ -88,22 +113,22 @@ class FakeBoard:
         if len(data) < 6:
             return None
         kind, count, first = data[0], data[1], 4 * int.from_bytes(data[2:6], "big")
-        size = 6 + (4 * count if kind == 1 else 0)
+        size = 6 + (4 * count if kind in (1, 3) else 0)
         if len(data) < size:
             return None
-        assert kind in (1, 2)
+        self.checksum = zlib.crc32(data[:size], self.checksum)
         self.commands.append((kind, count, first))
         for index in range(count):
-            address = first + 4 * index
-            if kind == 1:
+            address = first + (4 * index if kind in (1, 2) else 0)
+            if kind in (1, 3):
                 self._write(address, int.from_bytes(data[6 + 4 * index :][:4], "big"))
-            else:
+            elif kind in (2, 4):
                 self._send(self._read(address).to_bytes(4, "big"))
         return data[size:]
 
     def _write(self, address: int, word: int) -> None:
         self.writes.append((address, word))
-        if address not in self.words:
+        if address not in self.words or address in self.read_only:
             self._count_error()
         else:
             self.words[address] = word
@@ -111,6 +136,8 @@ class FakeBoard:
             self.on_write(address, word)
 
     def _read(self, address: int) -> int:
+        if address == board("checksum"):
+            return self.checksum
         if address in self.words and address != board("start"):
             return self.words[address]
         self._count_error()
@@ -121,10 +148,19 @@ class FakeBoard:
             self.words[board("bus_errors")] += 1
 
     def _send(self, data: bytes) -> None:
+        self.checksum = zlib.crc32(data, self.checksum)
+        data, first = damaged(data, self.said, self.said_count), self.said_count
+        self.said_count = first + 4
         if self.answer_limit is not None:
             data = data[: self.answer_limit]
             self.answer_limit -= len(data)
         os.write(self._near, data)
+
+
+def damaged(data: bytes, faults: dict[int, int | None], first: int) -> bytes:
+    """Bytes as they come out of a line, of which the first has the number ``first``."""
+    masks = (faults.get(first + index, 0) for index in range(len(data)))
+    return bytes(byte ^ mask for byte, mask in zip(data, masks, strict=True) if mask is not None)
 
 
 def words_of(program: Program, chip: int, *, link_count: int) -> dict[int, int]:
@@ -132,6 +168,9 @@ def words_of(program: Program, chip: int, *, link_count: int) -> dict[int, int]:
     registers = chip_register_map(program, chip)
     words = {board(name): 0 for name in BOARD}
     words[board("identity")] = 0x424F5244
+    words[board("version")] = 2
+    digest = program_digest(program)
+    words[board("digest_high")], words[board("digest_low")] = divmod(digest, 1 << 32)
     words[board("link_count")] = link_count
     words[board("links_up")] = (1 << link_count) - 1
     words[board("clock_hz")] = 1_000_000

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from hw.chip_registers import chip_register_map
+from hw.program_digest import program_digest
 from sim.host import drive as module
 from sim.host.drive import drive
 from sim.host.errors import (
@@ -17,11 +18,13 @@ from sim.host.errors import (
     LinksDownError,
     PortCountError,
     PortSilentError,
+    ProgramMismatchError,
 )
 from tests.programs import program_for
 from tests.sim.host.fake_board import DONE, FAULT, IDLE, RUNNING, FakeBoard, board, words_of
 
 PAIR = program_for(4, 4, 8, chips=2, tile=2)
+OTHER = program_for(4, 4, 8, chips=2, tile=2, link_width_bits=32)
 A, B = np.zeros((4, 8), int), np.zeros((8, 4), int)
 REBUILD = "build the board's bitstream from this program"
 
@@ -119,7 +122,7 @@ def test_a_board_that_waits_for_the_rest_of_another_command_is_asked_twice():
 def test_a_port_without_a_board_is_named():
     pair = Pair(1, answer_limit=0)
     text = refused(pair, PortSilentError)
-    assert f"the board at {pair.ports[1]!r} does not answer: 0 of 24 bytes came" in text
+    assert f"the board at {pair.ports[1]!r} does not answer: 0 of 4 bytes came" in text
 
 
 @pytest.mark.parametrize(
@@ -127,9 +130,10 @@ def test_a_port_without_a_board_is_named():
     [
         (
             {board("identity"): 0x1234},
-            "identity 0x00001234, not 0x424f5244; check that the port leads to a board of this "
-            "project, and the baud rate",
+            "board identity 0x00001234, not 0x424f5244; check that the port leads to a board of "
+            "this project, and the baud rate",
         ),
+        ({board("version"): 3}, f"board version 3, not 2; {REBUILD}"),
         ({board("link_count"): 2}, f"link_count 2, not 1; {REBUILD}"),
         ({address("identity"): 0}, f"identity 0x00000000, not 0x53485244; {REBUILD}"),
         ({address("version"): 2}, f"version 2, not 1; {REBUILD}"),
@@ -149,6 +153,30 @@ def test_a_board_of_another_program_is_named_before_anything_is_written(changes,
     pair = Pair(1, changes)
     text = refused(pair, BoardMismatchError)
     assert text == f"the board at {pair.ports[1]!r} has {said}"
+    assert pair.log == []
+
+
+def test_a_board_of_the_first_version_is_named():
+    """It refuses what tells the version."""
+    pair = Pair(1)
+    for name in ("version", "checksum", "digest_high", "digest_low"):
+        del pair.boards[1].words[board(name)]
+    assert refused(pair, BoardMismatchError) == (
+        f"the board at {pair.ports[1]!r} has board version 0xffffffff, not 0x00000002; {REBUILD}"
+    )
+
+
+def test_a_board_of_another_program_of_the_same_shape_is_named_with_both_digests():
+    """Narrower links: each register of the chip is the same."""
+    other = words_of(OTHER, 1, link_count=1)
+    pair = Pair(1, other)
+    wanted, digest = program_digest(PAIR), program_digest(OTHER)
+    assert other.keys() == words_of(PAIR, 1, link_count=1).keys()
+    assert refused(pair, ProgramMismatchError) == (
+        f"the board at {pair.ports[1]!r} has a chip of the program with digest {digest:016x}, not "
+        f"{wanted:016x}; give --program the file that its bitstream was built from, or build the "
+        "bitstream from this program"
+    )
     assert pair.log == []
 
 
@@ -234,7 +262,7 @@ def test_a_fault_is_named(status, state):
 
 def test_a_run_may_take_twice_what_is_predicted_and_the_timeout(monkeypatch):
     limits = []
-    monkeypatch.setattr(module, "_run", lambda boards, output, seconds: limits.append(seconds))
+    monkeypatch.setattr(module, "_wait", lambda boards, seconds: limits.append(seconds))
     pair = Pair(1, {board("clock_hz"): 100})
     pair.drive()
     assert limits == [0.1 + 2 * PAIR.schedule.cycles / 100]

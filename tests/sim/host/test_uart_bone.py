@@ -1,11 +1,15 @@
 import os
 import random
 import sys
+import zlib
+from contextlib import contextmanager
+from threading import Event, Thread
+from time import monotonic, sleep
 
 import pytest
 
 from sim.errors import ToolMissingError
-from sim.host.errors import PortError, PortSilentError
+from sim.host.errors import LineSettingError, PortError, PortNoisyError, PortSilentError
 from sim.host.uart_bone import UartBoneClient
 from tests.sim.host.fake_board import FakeBoard
 
@@ -13,6 +17,15 @@ ADVICE = (
     "; check that the board is plugged in, that no other program has the port, and that you may "
     "use it"
 )
+
+
+@contextmanager
+def running(job):
+    """A job that runs beside what is done meanwhile."""
+    thread = Thread(target=job)
+    thread.start()
+    yield
+    thread.join()
 
 
 def test_words_are_written_and_read_in_commands_of_255_words_at_most():
@@ -48,6 +61,81 @@ def test_a_board_that_does_not_answer_in_full_is_named(sent):
         f"the board at {board.port!r} does not answer: {sent} of 8 bytes came, then nothing for "
         "0.05 s at 9600 baud; check its power, its bitstream and the baud rate"
     )
+
+
+def test_the_checksum_is_over_what_was_sent_and_received():
+    with FakeBoard({0: 5, 4: 6}) as board, UartBoneClient(board.port) as client:
+        client.write(0, [7])
+        assert client.read(0, 2) == [7, 6]
+        exchanged = bytes((1, 1, 0, 0, 0, 0, 0, 0, 0, 7))
+        exchanged += bytes((2, 2, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 6))
+        assert client.checksum == zlib.crc32(exchanged) == board.checksum
+
+
+def test_it_waits_until_what_still_comes_has_come():
+    with FakeBoard({0: 5}) as board, UartBoneClient(board.port, baud=1_000_000) as client:
+        sent = []
+
+        def send():
+            for _ in range(20):
+                sleep(0.02)
+                os.write(board._near, b"stale")
+                sent.append(monotonic())
+
+        with running(send):
+            client.wait_for_silence()
+            assert len(sent) == 20
+            assert monotonic() >= sent[-1] + client.quiet_seconds - 0.02
+        assert client.read(0, 1) == [5]
+
+
+def test_what_never_falls_silent_is_named():
+    with (
+        FakeBoard({}) as board,
+        UartBoneClient(board.port, timeout_seconds=0.1, baud=1_000_000) as client,
+    ):
+        stopped = Event()
+
+        def send():
+            while not stopped.is_set():
+                os.write(board._near, b"x")
+                sleep(0.005)
+
+        with running(send):
+            try:
+                with pytest.raises(PortNoisyError) as noisy:
+                    client.wait_for_silence()
+            finally:
+                stopped.set()
+    assert str(noisy.value) == (
+        f"what is at {board.port!r} is never silent for 0.16 s at 1000000 baud, as a board is "
+        "between two answers; check that the port leads to a board of this project, and the baud "
+        "rate"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            {"timeout_seconds": seconds},
+            "timeout in seconds of a serial port must be above 0 and at most 86400, not "
+            f"{seconds!r}",
+        )
+        for seconds in (float("nan"), float("inf"), 1e30, 0, -1.0)
+    ]
+    + [
+        (
+            {"baud": baud},
+            f"baud rate of a serial port must be an integer from 300 to 12000000, not {baud!r}",
+        )
+        for baud in (0, 299, 10**24, 9600.0)
+    ],
+)
+def test_settings_that_no_port_can_have_are_refused(options, said):
+    with pytest.raises(LineSettingError) as refused:
+        UartBoneClient("/dev/absent", **options)
+    assert str(refused.value) == f"the {said}"
 
 
 def test_a_port_that_is_not_there_is_named():

@@ -1,0 +1,65 @@
+"""How large a program and its target may be: each limit, and why.
+
+Whatever enumerates, allocates or recurses comes after these, so a number in a file costs nothing
+but the error that refuses it. They are far above what the hardware of one machine could hold, and
+far below what a computer could not.
+"""
+
+NUMBER = 2**63 - 1
+"""Magnitude of any integer: what numpy's widest integers hold, and what is exact everywhere."""
+
+NAME_LENGTH = 128
+"""Characters of a name: with what is added to it, it is the name of a file."""
+
+TEXT_LENGTH = 4096
+"""Characters of any other text: one line that a person can still read."""
+
+FILE_BYTES = 64 * 2**20
+"""Bytes of a program file: several times a program that lists a million values."""
+
+RECORDS = 2**17
+"""Records of one list of a program: 4096 chips have fewer stages."""
+
+CHIPS = 4096
+"""Chips of a program: more than any machine joins that adds without routers."""
+
+TILE = 64
+"""Edge of a tile: its 4096 multiply-accumulates are what a simulator of gates still takes."""
+
+LINK = 8192
+"""Bits of a flit, and cycles of a link: far above any that exists."""
+
+LINK_PORTS = 128
+"""Ends of links at a chip: a fold adds as many operands, one within the other."""
+
+ENGINES = 1024
+"""Engines of one kind at a site, and coordinates of a site on its chip."""
+
+MEMORY_BYTES = 2**40
+"""Bytes of a chip's memory, and so every address and size in it."""
+
+EXTENT = 2**40
+"""Elements along an axis: no memory holds more."""
+
+DEPTH_PAGES = 2**16
+"""Pages of a buffer: the slots of the longest link at the least tile are fewer."""
+
+BODY_DEPTH = LINK_PORTS
+"""Operations of an expression, one within the other: Python's stack holds several times as many."""
+
+BODY_SIZE = 4 * LINK_PORTS
+"""Operands, literals and operations of an expression."""
+
+LOOPS = 8
+"""Loops of a walk. The axes of a product are three, and each may be split."""
+
+WALK_PAGES = 2**23
+"""Pages that one stage moves: four times those of an operand of 1024 x 1024 x 1024 at tile 8 on
+one chip. They are what the checker follows in memory at one time, some hundred MB of them."""
+
+WORK_PAGES = 2**25
+"""Pages that all loads and stores move, and blocks of the contraction over all buffers: eight
+times 1024 x 1024 x 1024 at tile 8 on 16 chips. The checker follows so many in some seconds."""
+
+CYCLES = 2**53
+"""Cycles of a schedule: a float still tells neighbours apart."""

@@ -1,0 +1,204 @@
+"""Bounds: every number of a program is one that it may be, before anything is done with it.
+
+They cost a look at each record and nothing more. Whatever enumerates comes behind them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any, cast
+
+from compiler.errors import ValidationError
+from compiler.ir import limits
+from compiler.ir.body import Add, Body, Max
+from compiler.ir.names import quoted
+from compiler.ir.program import Program
+from compiler.ir.stage import Fold, Load, Map, Store
+
+LIMITS: dict[str, int] = {
+    "Allocation.chip": limits.CHIPS,
+    "Allocation.address": limits.MEMORY_BYTES,
+    "Allocation.size_bytes": limits.MEMORY_BYTES,
+    "Buffer.depth_pages": limits.DEPTH_PAGES,
+    "Claim.m": limits.EXTENT,
+    "Claim.n": limits.EXTENT,
+    "Claim.k": limits.EXTENT,
+    "Claim.k_pad": limits.EXTENT,
+    "Collective.chips": limits.CHIPS,
+    "Collective.home": limits.CHIPS,
+    "Const.value": limits.NUMBER,
+    "DType.bits": limits.LINK,
+    "Engine.index": limits.ENGINES,
+    "Link.source_chip": limits.CHIPS,
+    "Link.destination_chip": limits.CHIPS,
+    "Link.width_bits": limits.LINK,
+    "Link.latency_cycles": limits.LINK,
+    "Link.flit_cycles": limits.LINK,
+    "Literal.value": limits.NUMBER,
+    "Loop.count": limits.WALK_PAGES,
+    "Loop.stride": limits.EXTENT,
+    "MatmulTiles.block_count": limits.WALK_PAGES,
+    "Operand.index": limits.BODY_SIZE,
+    "Page.beats": limits.TILE,
+    "Page.lanes": limits.TILE,
+    "Partial.contributions": limits.CHIPS,
+    "Partial.count": limits.CHIPS,
+    "Pattern.modulus": limits.NUMBER,
+    "Pattern.shift": limits.NUMBER,
+    "Program.tile": limits.TILE,
+    "Program.chip_count": limits.CHIPS,
+    "RandomBf16.seed": limits.NUMBER,
+    "Requires.link_ports": limits.LINK_PORTS,
+    "Schedule.cycles": limits.CYCLES,
+    "Schedule.ideal_cycles": limits.CYCLES,
+    "Semaphore.ready_count": limits.CHIPS,
+    "Sharded.index": limits.CHIPS,
+    "Sharded.count": limits.CHIPS,
+    "Site.chip": limits.CHIPS,
+    "Site.x": limits.ENGINES,
+    "Site.y": limits.ENGINES,
+    "SliceOf.index": limits.CHIPS,
+    "SliceOf.count": limits.CHIPS,
+    "StageTiming.first_beat": limits.CYCLES,
+    "StageTiming.last_beat": limits.CYCLES,
+    "Tensor.rows": limits.EXTENT,
+    "Tensor.cols": limits.EXTENT,
+    "Tensor.tile": limits.TILE,
+    "Tensor.pad": limits.EXTENT,
+    "Tensor.chip": limits.CHIPS,
+    "Trip.pages": limits.WALK_PAGES,
+    "Trip.times": limits.WALK_PAGES,
+    "ValueRange.low": limits.NUMBER,
+    "ValueRange.high": limits.NUMBER,
+    "Values.values": limits.NUMBER,
+    "WorkPlan.m_tiles": limits.WALK_PAGES,
+    "WorkPlan.n_tiles": limits.WALK_PAGES,
+    "WorkPlan.k_blocks": limits.WALK_PAGES,
+}
+"""The greatest magnitude of each integer, by its record and field; of any other, ``NUMBER``."""
+
+LENGTHS = {"Walk.loops": limits.LOOPS, "Values.values": limits.WALK_PAGES}
+"""The greatest length of each list; of any other, ``RECORDS``."""
+
+ELSEWHERE = ("target", "certificate")
+"""Fields of a program that are not looked at: a target holds its own bounds, and a certificate is
+compared with another and never computed with."""
+
+
+def check_bounds(program: Program) -> None:
+    """No number is larger than what it counts can be, nor is all that is to be followed."""
+    _bodies(program)
+    for field in _fields(Program):
+        if field not in ELSEWHERE:
+            _value(program, field, getattr(program, field), program.name, "")
+    _chips(program)
+    _work(program)
+
+
+@cache
+def _fields(record: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(record))
+
+
+def _value(record: object, field: str, value: object, subject: str, place: str) -> None:
+    """Check one field of a record, and all that is within."""
+    known = f"{type(record).__name__}.{field}"
+    place = f"{place}{field}"
+    if isinstance(value, tuple):
+        items = cast(tuple[object, ...], value)
+        most = LENGTHS.get(known, limits.RECORDS)
+        if len(items) > most:
+            raise ValidationError(
+                "ListLength", subject, f"{place} of {subject!r} has {len(items)} items, over {most}"
+            )
+        if items and isinstance(items[0], int):
+            numbers = cast(tuple[int, ...], items)
+            for number in (min(numbers), max(numbers)):
+                _number(known, number, subject, place)
+            return
+        for index, item in enumerate(items):
+            _within(record, field, item, subject, f"{place}[{index}]")
+    else:
+        _within(record, field, value, subject, place)
+
+
+def _within(record: object, field: str, value: object, subject: str, place: str) -> None:
+    if isinstance(value, int):
+        _number(f"{type(record).__name__}.{field}", value, subject, place)
+    elif is_dataclass(value):
+        subject = str(getattr(value, "name", subject))
+        for inner in _fields(type(value)):
+            _value(value, inner, getattr(value, inner), subject, f"{place}.")
+
+
+def _number(known: str, number: int, subject: str, place: str) -> None:
+    most = LIMITS.get(known, limits.NUMBER)
+    if not -most <= number <= most:
+        what = quoted(number) if abs(number) <= limits.NUMBER else "a number of over 64 bits"
+        raise ValidationError(
+            "NumberBound", subject, f"{place} of {subject!r} is {what}; it may be at most {most}"
+        )
+
+
+def _bodies(program: Program) -> None:
+    """Expressions are small enough to be walked by functions that call themselves."""
+    bodies: list[tuple[str, Body | None]] = [
+        (stage.name, stage.kind.body)
+        for stage in program.stages
+        if isinstance(stage.kind, Fold | Map)
+    ]
+    for subject, body in (*bodies, (program.name, program.claim.map)):
+        size, depth, level = 0, -1, [body] if body else []
+        while level and size <= limits.BODY_SIZE and depth <= limits.BODY_DEPTH:
+            size, depth = size + len(level), depth + 1
+            level = [side for part in level for side in _sides(part)]
+        if size > limits.BODY_SIZE or depth > limits.BODY_DEPTH:
+            raise ValidationError(
+                "BodySize",
+                subject,
+                f"the expression of {subject!r} is too large; it may have {limits.BODY_DEPTH} "
+                f"operations one within the other, and {limits.BODY_SIZE} parts",
+            )
+
+
+def _sides(body: Body) -> tuple[Body, ...]:
+    return (body.left, body.right) if isinstance(body, Add | Max) else ()
+
+
+def _chips(program: Program) -> None:
+    if program.chip_count > max(1, len(program.stages)):
+        raise ValidationError(
+            "ChipCount",
+            program.name,
+            f"{program.chip_count} chips have {len(program.stages)} stages; a chip has one at "
+            f"least",
+        )
+
+
+def _work(program: Program) -> None:
+    """What the checker follows page by page is bounded, for each stage and for all of them."""
+    total = 0
+    for name, pages in _followed(program):
+        if pages > limits.WALK_PAGES:
+            raise ValidationError(
+                "WorkBound",
+                name,
+                f"stage {name!r} moves {pages} pages; it may move at most {limits.WALK_PAGES}",
+            )
+        total += max(0, pages)
+    tile = max(1, program.tile)
+    blocks = max(0, -(-(program.claim.k + program.claim.k_pad) // tile))
+    total += blocks * len(program.buffers)
+    if total > limits.WORK_PAGES:
+        raise ValidationError(
+            "WorkBound",
+            program.name,
+            f"loads, stores and contraction blocks of the program come to {total} pages; they may "
+            f"be at most {limits.WORK_PAGES}: use larger tiles, or split the product",
+        )
+
+
+def _followed(program: Program) -> Iterator[tuple[str, int]]:
+    for stage in program.stages:
+        if isinstance(stage.kind, Load | Store) and stage.kind.walk is not None:
+            yield stage.name, stage.kind.walk.page_count

@@ -1,0 +1,182 @@
+"""Bounds: no number and no list is larger than what it counts can be."""
+
+from dataclasses import fields, is_dataclass, replace
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import pytest
+
+from compiler.errors import ValidationError
+from compiler.ir import limits
+from compiler.ir.body import Add, Body, Literal, Max, Operand
+from compiler.ir.program import Program
+from compiler.ir.stage import Load, Map, Store
+from compiler.ir.walk import Loop, Walk
+from compiler.validate import check_structure
+from compiler.validate.bounds import ELSEWHERE, LIMITS
+from tests.compiler.programs import changed, compiled, sharded
+from tests.compiler.validate.mutants import (
+    Mutant,
+    assert_every_rule_has_a_mutant,
+    assert_refused,
+    parametrize,
+)
+
+ONE = compiled()
+FOUR = sharded(4)
+
+
+def walked(program: Program, name: str, *loops: Loop) -> Program:
+    kind = program.stage_by_name[name].kind
+    assert isinstance(kind, Load | Store)
+    return changed(program, name, kind=replace(kind, walk=Walk(loops)))
+
+
+def nested(depth: int) -> Body:
+    body: Body = Operand(0)
+    for _ in range(depth):
+        body = Max(body, Literal(0))
+    return body
+
+
+def grown(body: Body, times: int) -> Body:
+    return body if times == 0 else Add(grown(body, times - 1), grown(body, times - 1))
+
+
+def claims(**changes: Any) -> Program:
+    return replace(ONE, claim=replace(ONE.claim, **changes))
+
+
+MUTANTS = (
+    Mutant(
+        "a loop of 10^7",
+        walked(ONE, "load_a", Loop(10**7, 1)),
+        "NumberBound",
+        "load_a",
+        f"kind.walk.loops[0].count of 'load_a' is 10000000; it may be at most {limits.WALK_PAGES}",
+    ),
+    Mutant(
+        "a stride of 2^63",
+        walked(ONE, "load_a", Loop(2, 2**63)),
+        "NumberBound",
+        "load_a",
+        "kind.walk.loops[0].stride of 'load_a' is a number of over 64 bits",
+    ),
+    Mutant(
+        "a contraction of 10^18",
+        claims(k=10**18),
+        "NumberBound",
+        ONE.name,
+        f"claim.k of {ONE.name!r} is 1000000000000000000; it may be at most {limits.EXTENT}",
+    ),
+    Mutant(
+        "less than nothing of it",
+        claims(k_pad=-(10**18)),
+        "NumberBound",
+        ONE.name,
+        f"claim.k_pad of {ONE.name!r} is -1000000000000000000",
+    ),
+    Mutant(
+        "10^12 chips",
+        replace(ONE, chip_count=10**12),
+        "NumberBound",
+        ONE.name,
+        f"chip_count of {ONE.name!r} is 1000000000000; it may be at most {limits.CHIPS}",
+    ),
+    Mutant(
+        "nine loops",
+        walked(ONE, "store_c", *[Loop(1, 0)] * 9),
+        "ListLength",
+        "store_c",
+        "kind.walk.loops of 'store_c' has 9 items, over 8",
+    ),
+    Mutant(
+        "a deep expression",
+        claims(map=nested(limits.BODY_DEPTH + 1)),
+        "BodySize",
+        ONE.name,
+        "it may have 128 operations one within the other, and 512 parts",
+    ),
+    Mutant(
+        "a wide expression",
+        changed(FOUR, "c0.fold", kind=Map(grown(Operand(0), 9))),
+        "BodySize",
+        "c0.fold",
+        "the expression of 'c0.fold' is too large",
+    ),
+    Mutant(
+        "more chips than stages",
+        replace(FOUR, chip_count=len(FOUR.stages) + 1),
+        "ChipCount",
+        FOUR.name,
+        f"{len(FOUR.stages) + 1} chips have {len(FOUR.stages)} stages",
+    ),
+    Mutant(
+        "a walk of many short loops",
+        walked(ONE, "load_b", Loop(2**12, 0), Loop(2**12, 0)),
+        "WorkBound",
+        "load_b",
+        f"stage 'load_b' moves {2**24} pages; it may move at most {limits.WALK_PAGES}",
+    ),
+    Mutant(
+        "padding of 10^12",
+        claims(k_pad=10**12),
+        "WorkBound",
+        ONE.name,
+        f"they may be at most {limits.WORK_PAGES}: use larger tiles, or split the product",
+    ),
+)
+
+
+@parametrize(MUTANTS)
+def test_what_is_larger_than_it_can_be_is_refused(mutant):
+    assert_refused(mutant)
+
+
+def test_every_rule_of_bounds_has_a_mutant():
+    assert_every_rule_has_a_mutant("bounds", MUTANTS)
+
+
+def test_bounds_come_before_all_that_enumerates(monkeypatch):
+    def enumerated(*_: object) -> None:
+        raise AssertionError("it was enumerated")
+
+    monkeypatch.setattr(Walk, "pages", enumerated)
+    monkeypatch.setattr(Walk, "indices", enumerated)
+    for mutant in MUTANTS:
+        with pytest.raises(ValidationError):
+            check_structure(mutant.program)
+
+
+def test_what_is_at_its_limit_is_within_it():
+    largest = replace(ONE, claim=replace(ONE.claim, m=limits.EXTENT, map=nested(limits.BODY_DEPTH)))
+    check_structure(largest)
+
+
+def test_every_integer_of_a_program_has_a_limit():
+    """A field that is added to a record is bounded on purpose, or this test says so."""
+    found = set(integers(Program, set()))
+    assert found == set(LIMITS)
+
+
+def integers(record: type, seen: set[type]) -> list[str]:
+    """Integer fields of a record and of all records in it, by name."""
+    if record in seen:
+        return []
+    seen.add(record)
+    hints = get_type_hints(record)
+    names: list[str] = []
+    for field in fields(record):
+        if record is Program and field.name in ELSEWHERE:
+            continue
+        parts = set(parts_of(hints[field.name]))
+        names += [f"{record.__name__}.{field.name}"] if int in parts else []
+        for part in parts:
+            names += integers(part, seen) if is_dataclass(part) else []
+    return names
+
+
+def parts_of(hint: Any) -> list[Any]:
+    if get_origin(hint) in (Union, UnionType, tuple):
+        return [part for inner in get_args(hint) for part in parts_of(inner)]
+    return [hint]
