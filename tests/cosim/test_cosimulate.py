@@ -86,3 +86,12 @@ def test_keeps_its_files_where_it_is_told_to_and_runs_every_test(tmp_path):
     assert "PASS=4 FAIL=0" in (folder / "run.log").read_text()
     with pytest.raises(OutputFileError, match="the folder is not empty"):
         cosimulate(program, a, b, simulator="icarus", folder=folder)
+
+
+def test_a_report_that_is_cut_off_is_an_error_of_one_line(monkeypatch):
+    def ends_too_soon(*_, folder, **__):
+        (folder / "report.json").write_text('{"cycles": 12, "prod')
+
+    monkeypatch.setattr(module, "run_bench", ends_too_soon)
+    with pytest.raises(BenchFailedError, match="the bench left a report that cannot be read: "):
+        cosimulate(SMALL.program(), *SMALL.operands(SMALL.program()), simulator="icarus")
