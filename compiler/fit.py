@@ -18,6 +18,7 @@ from compiler.errors import (
     ValidationError,
 )
 from compiler.holding import Holding, planned_holding, program_holding, tiled_holding
+from compiler.ir import limits
 from compiler.ir.program import Program
 from compiler.model import SUM_BYTES, Layer, Model
 from compiler.passes.shard import ShardPlan
@@ -37,9 +38,6 @@ CERTIFY_UP_TO = 500_000
 
 CERTIFY_CHIPS = 256
 """Chips of a program that is still compiled."""
-
-UNLIMITED_BYTES = 1 << 62
-"""Memory that never is too small, to measure what a program needs."""
 
 
 @dataclass(frozen=True)
@@ -263,7 +261,7 @@ class _Compiler:
 
     def __init__(self, target: Target, pad_k: bool, certify_up_to: int):
         self.target = target
-        self.roomy = replace(target, memory_bytes=UNLIMITED_BYTES)
+        self.roomy = replace(target, memory_bytes=limits.MEMORY_BYTES)
         self.pad_k = pad_k
         self.certify_up_to = certify_up_to
         self.whole: dict[MatmulSpec, Program] = {}

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from compiler.errors import ModelFileError, ModelValueError, NoLayersError
 from compiler.ir.dtype import BF16, FP8, FP32, INT8, INT32
-from compiler.toml_file import check_fields, read
+from compiler.toml_file import check_fields, is_one_line, read
 
 ELEMENT_BYTES = {dtype.name: dtype.bytes for dtype in (INT8, FP8, BF16, FP32)}
 """Bytes of one weight or activation, by element type."""
@@ -38,8 +38,9 @@ class Layer:
     dtype: str = "int8"
 
     def __post_init__(self) -> None:
-        if not isinstance(cast(object, self.name), str):
-            raise ModelValueError(place="layer", field="name", rule="a text", value=self.name)
+        if not isinstance(cast(object, self.name), str) or not is_one_line(self.name):
+            rule = "a text of one line that can be shown"
+            raise ModelValueError(place="layer", field="name", rule=rule, value=self.name)
         place = f"layer {self.name!r}"
         for field in ("m", "n", "k", "count"):
             _check_positive(getattr(self, field), field, place)
@@ -109,8 +110,9 @@ def load_model(path: str | Path) -> Model:
     for field in ("name", "source"):
         if not isinstance(entries.get(field, ""), str):
             raise ModelFileError(f"{place}: {field} must be a text, not {entries[field]!r}")
+    stem = Path(path).stem
     return Model(
-        name=entries.get("name", Path(path).stem),
+        name=entries.get("name", stem if is_one_line(stem) else ascii(stem)[1:-1]),
         layers=tuple(
             _layer(layer, index, place) for index, layer in enumerate(cast(list[object], layers))
         ),

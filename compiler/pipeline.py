@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from compiler import limits
 from compiler.check import certified
 from compiler.errors import ValidationError
+from compiler.ir import limits
 from compiler.ir.program import Program
 from compiler.passes.buffer import choose_depths
 from compiler.passes.handshake import handshake

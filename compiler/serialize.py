@@ -24,9 +24,9 @@ from typing import (
 )
 
 from compiler.errors import ProgramFormatError
+from compiler.ir.limits import NUMBER, TEXT_LENGTH
 from compiler.ir.names import is_line, is_name, quoted
 from compiler.ir.program import Program
-from compiler.limits import NUMBER, TEXT_LENGTH
 
 FORMAT = "shardwright program"
 VERSION = 1

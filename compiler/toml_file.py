@@ -3,6 +3,7 @@
 import tomllib
 from pathlib import Path
 from typing import Any, cast
+from unicodedata import category
 
 from compiler.errors import ShardwrightError
 
@@ -14,7 +15,19 @@ MOST_CHARACTERS = 1 << 20
 INTEGER_BITS = 64
 """What TOML asks a reader to take, with its sign; no figure of ours is larger."""
 
+UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+"""Categories of characters that break a line, turn its direction, or do not show."""
+
 TOO_LARGE = f"it holds an integer of more than {INTEGER_BITS} bits"
+
+
+SHOWN_CHARACTERS = 40
+"""How much of a text an error shows."""
+
+
+def is_one_line(text: str) -> bool:
+    """Whether a text can be printed as it is: no line break, nothing that cannot be seen."""
+    return not {category(character) for character in text} & UNSEEN
 
 
 def is_file_name(reference: str) -> bool:
@@ -48,7 +61,7 @@ def parse(text: str, *, source: str, kind: str, error: type[ShardwrightError]) -
     Raises
     ------
     error
-        If it is no TOML, or holds an integer of more than 64 bits.
+        If it is no TOML, or holds an integer of more than 64 bits or a text of several lines.
     """
     try:
         entries = tomllib.loads(text)
@@ -59,26 +72,30 @@ def parse(text: str, *, source: str, kind: str, error: type[ShardwrightError]) -
         raise error(f"{kind} {source!r} is no TOML: {failure}") from failure
     except ValueError as failure:  # what Python says of an integer of thousands of digits
         raise error(f"{kind} {source!r} cannot be read: {TOO_LARGE}") from failure
-    if not _all_fit(entries):
-        raise error(f"{kind} {source!r} cannot be read: {TOO_LARGE}")
+    why = _fault(entries)
+    if why:
+        raise error(f"{kind} {source!r} cannot be read: {why}")
     return entries
 
 
-def _all_fit(entries: dict[str, Any]) -> bool:
-    """Whether every integer, however deep, is one that TOML asks a reader to take."""
+def _fault(entries: dict[str, Any]) -> str | None:
+    """What is wrong with the first value, however deep, that no field can have."""
     left: list[object] = [entries]
     while left:
-        match left.pop():
-            case dict() as table:
-                left += cast(dict[str, object], table).values()
-            case list() as listed:
-                left += cast(list[object], listed)
+        value = left.pop()
+        match value:
+            case dict():
+                left += cast(dict[str, object], value).values()
+            case list():
+                left += cast(list[object], value)
             case int() as number:
                 if not -(1 << (INTEGER_BITS - 1)) <= number < 1 << (INTEGER_BITS - 1):
-                    return False
+                    return TOO_LARGE
+            case str() as text if not is_one_line(text):
+                return f"{text[:SHOWN_CHARACTERS]!r} is no text of one line that can be shown"
             case _:
                 pass
-    return True
+    return None
 
 
 def check_fields(

@@ -10,8 +10,9 @@ import click
 import numpy as np
 from click.core import ParameterSource
 
-from compiler import limits, targets
+from compiler import targets
 from compiler.check import require
+from compiler.ir import limits
 from compiler.ir.dtype import SUM_BITS
 from compiler.ir.init import External
 from compiler.ir.program import Program
@@ -179,13 +180,12 @@ def load_or_state_problem(*, program_file: str | None, **options: Any) -> Proble
     return Problem(program, lambda: _drawn(program, options["seed"]))
 
 
-def _read_given(program: Program, paths: Sequence[str]) -> Operands:
+def _read_given(program: Program, paths: tuple[str, ...]) -> Operands:
     """Operands from files: of both sides, or of the one that a program does not hold itself."""
-    wanted = _external(program)
-    if len(paths) == 1 and sum(wanted) == 1:
+    wants_a, wants_b = _external(program)
+    if len(paths) == 1 and wants_a != wants_b:
         given = matrix(read_matrix(paths[0]), Path(paths[0]).name)
-        a, b = (given if each else None for each in wanted)
-        return a, b
+        return given if wants_a else None, given if wants_b else None
     return _read_operands(paths, (None, None, None))
 
 
@@ -196,7 +196,7 @@ def _drawn(program: Program, seed: int) -> Operands:
     """
     require(program)
     claim = program.claim
-    drawn = random_operands(
+    a, b = random_operands(
         claim.m,
         claim.n,
         claim.k,
@@ -204,8 +204,8 @@ def _drawn(program: Program, seed: int) -> Operands:
         a_range=_range_of(program, claim.left),
         b_range=_range_of(program, claim.right),
     )
-    a, b = (array if each else None for each, array in zip(_external(program), drawn, strict=True))
-    return a, b
+    wants_a, wants_b = _external(program)
+    return a if wants_a else None, b if wants_b else None
 
 
 def _external(program: Program) -> tuple[bool, bool]:
@@ -263,10 +263,12 @@ def state_problem(
     """
     files = _read_operands(operands, (m, n, k)) if operands else None
     if files:
-        (m, k), (_, n) = files[0].shape, files[1].shape
+        (rows, inner), (_, cols) = files[0].shape, files[1].shape
     elif m is None or n is None or k is None:
         raise click.UsageError("give A.npy and B.npy, or --m, --n and --k for random operands")
-    spec = MatmulSpec(m, n, k, sum_bits=sum_bits, a_range=a_range, b_range=b_range)
+    else:
+        rows, cols, inner = m, n, k
+    spec = MatmulSpec(rows, cols, inner, sum_bits=sum_bits, a_range=a_range, b_range=b_range)
     changes = {
         "tile": tile,
         "link_width_bits": link_width,

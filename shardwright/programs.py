@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from compiler.errors import ProgramFormatError
+from compiler.ir.limits import FILE_BYTES
 from compiler.ir.program import Program
-from compiler.limits import FILE_BYTES
 from compiler.serialize import from_json, to_json
 from sim.files import write_whole
 

@@ -80,14 +80,14 @@ def _obstacle(file: BinaryIO) -> str | None:
 def _obstacle_in_header(header: dict[str, object], byte_count: int) -> str | None:
     """Why no array of numbers can be made of so many bytes as a header says."""
     shape, element = header["shape"], header["descr"]
-    if not isinstance(shape, tuple) or not all(type(extent) is int for extent in shape):
-        return DAMAGED_HEADER
-    if not all(0 <= extent <= sys.maxsize for extent in shape):
+    if not isinstance(shape, tuple) or not all(map(_is_extent, shape)):
         return DAMAGED_HEADER
     if isinstance(element, list):
         return "it holds records, not numbers"
-    kind = ELEMENT.fullmatch(element) if isinstance(element, str) else None
-    if kind is None or not isinstance(header["fortran_order"], bool):
+    if not isinstance(element, str) or not isinstance(header["fortran_order"], bool):
+        return DAMAGED_HEADER
+    kind = ELEMENT.fullmatch(element)
+    if kind is None:
         return DAMAGED_HEADER
     if kind[1] == "O":
         return "it holds Python objects, not numbers"
@@ -98,6 +98,10 @@ def _obstacle_in_header(header: dict[str, object], byte_count: int) -> str | Non
     if needed > byte_count:
         return f"its values take {needed} bytes, and it has {byte_count}"
     return None
+
+
+def _is_extent(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= sys.maxsize
 
 
 def _literal(text: str) -> object:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import cast
 
-from compiler import limits
 from compiler.errors import TargetValueError
+from compiler.ir import limits
 from compiler.ir.edge import Link
 from compiler.ir.names import RULE, is_name
 
@@ -56,7 +56,7 @@ def check_link_kinds(target: str, kinds: object) -> None:
         place = f"links[{index}]"
         if not isinstance(kind, LinkKind):
             raise refused(place, "a kind of links", kind)
-        name: object = kind.name
+        name = cast(object, kind.name)
         if not isinstance(name, str) or not is_name(name):
             raise refused(f"{place}.name", RULE, name)
         if name in names:

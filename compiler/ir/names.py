@@ -7,7 +7,7 @@ nowhere else, and, once its joints are spelled out, an identifier of Verilog, C+
 
 import re
 
-from compiler.limits import NAME_LENGTH
+from compiler.ir.limits import NAME_LENGTH
 
 GRAMMAR = re.compile(r"[A-Za-z][A-Za-z0-9_]*(?:(?:->|[.-])[A-Za-z0-9_]+)*")
 RULE = (

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field, fields
 
-from compiler import limits
 from compiler.errors import TargetValueError
+from compiler.ir import limits
 from compiler.ir.edge import CROSSING_HANDOFFS, LOCAL_HANDOFFS
 from compiler.ir.link_kind import LinkKind, check_link_kinds
 from compiler.ir.names import RULE, is_line, is_name

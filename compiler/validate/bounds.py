@@ -8,8 +8,8 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any, cast
 
-from compiler import limits
 from compiler.errors import ValidationError
+from compiler.ir import limits
 from compiler.ir.body import Add, Body, Max
 from compiler.ir.names import quoted
 from compiler.ir.program import Program

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from compiler.errors import ValidationError
 from compiler.ir.distribution import Sharded
 from compiler.ir.edge import Barrier, Semaphore
+from compiler.ir.limits import TEXT_LENGTH
 from compiler.ir.names import RULE, hardware_name, is_line, is_name, local_name, quoted
 from compiler.ir.program import Program
 from compiler.ir.stage import Load, MatmulTiles, Recv, Store
-from compiler.limits import TEXT_LENGTH
 
 CHIP_PARTS = ("activity", "clk", "coordinate", "done", "host", "host_port", "rst", "start")
 """What every chip has beside the parts that the program names."""

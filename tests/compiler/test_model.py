@@ -55,6 +55,19 @@ def test_the_batch_multiplies_the_rows_and_nothing_else(written):
     ]
 
 
+@pytest.mark.parametrize("name", ["a\nb", "\udcff", "\x1b[2J", "\u202e"])
+def test_a_name_is_one_line_that_can_be_shown(name):
+    with pytest.raises(ModelValueError, match="layer: name must be a text of one line that can"):
+        parse_layer(f"{name}=1,1,1")
+
+
+def test_a_model_of_a_strangely_named_file_has_a_name_that_can_be_shown(tmp_path):
+    for name, shown in (("a\n\udcff", r"a\n\udcff"), ("größer als", "größer als")):
+        path = tmp_path / f"{name}.toml"
+        path.write_text("[[layer]]\nm = 1\nn = 2\nk = 3\n")
+        assert load_model(path).name == shown
+
+
 def test_a_model_without_a_name_has_that_of_its_file(written):
     model = load_model(written("[[layer]]\nm = 1\nn = 2\nk = 3\n"))
     assert (model.name, model.source, model.batch) == ("two", "", 1)
@@ -112,7 +125,7 @@ def test_an_unknown_element_type_is_refused_with_those_that_there_are(dtype):
 
 
 def test_a_name_is_a_text():
-    with pytest.raises(ModelValueError, match="layer: name must be a text, not 7"):
+    with pytest.raises(ModelValueError, match="name must be a text of one line that can be shown"):
         Layer(7, 1, 1, 1)
 
 

@@ -132,7 +132,7 @@ def the_tile_units_are_larger_than_the_tiles(program: Program) -> Program | None
 def a_link_is_wider_than_those_of_the_target(program: Program) -> Program | None:
     if not program.links:
         return None
-    program = changed(program, program.links[0].name, width_bits=100_000)
+    program = changed(program, program.links[0].name, width_bits=8_000)
     return schedule(program, program.target)
 
 

@@ -91,6 +91,14 @@ CANNOT_BE_READ = {
     "one that is a little too large": (f"a = [{{b = {2**63}}}]", "more than 64 bits"),
     "one that is a little too small": (f"a = {-(2**63) - 1}", "more than 64 bits"),
     "nested lists": ("a = " + "[" * 3000 + "]" * 3000, "nested too deeply"),
+    "a text of two lines": (
+        'a = [{b = "x\\ny"}]',
+        r"'x\ny' is no text of one line that can be shown",
+    ),
+    "a text that turns the line": (
+        'a = "\\u202e"',
+        r"'\u202e' is no text of one line that can be shown",
+    ),
     "a file without end": ("#" * (1 << 20) + "\n", "it has more than 1,048,576 characters"),
 }
 

@@ -42,7 +42,7 @@ def product_of(folder: Path, a: np.ndarray, b: np.ndarray, *options: str) -> np.
 @pytest.mark.parametrize(
     ("chips", "cycles"),
     [
-        (1, 8208),
+        pytest.param(1, 8208, marks=pytest.mark.slow),
         (2, 4124),
         pytest.param(4, 2088, marks=pytest.mark.slow),
         pytest.param(8, 1076, marks=pytest.mark.slow),

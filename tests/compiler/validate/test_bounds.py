@@ -6,8 +6,8 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import pytest
 
-from compiler import limits
 from compiler.errors import ValidationError
+from compiler.ir import limits
 from compiler.ir.body import Add, Body, Literal, Max, Operand
 from compiler.ir.program import Program
 from compiler.ir.stage import Load, Map, Store

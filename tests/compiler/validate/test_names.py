@@ -10,9 +10,9 @@ from compiler.errors import ValidationError
 from compiler.ir.buffer import Buffer
 from compiler.ir.dtype import DType
 from compiler.ir.edge import Barrier, Semaphore
+from compiler.ir.limits import NAME_LENGTH
 from compiler.ir.names import GRAMMAR, is_name, quoted
 from compiler.ir.program import Program
-from compiler.limits import NAME_LENGTH
 from compiler.validate import check_structure, validate
 from tests.compiler.programs import SEMAPHORE, TOKEN, changed, compiled, renamed, sharded
 from tests.compiler.validate.mutants import (

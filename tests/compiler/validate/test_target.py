@@ -27,9 +27,9 @@ def linked(text: str, *, target=TOKEN, **changes: int) -> Mutant:
 
 MUTANTS = (
     linked(
-        "link 'c2->c0' is of 100000 bits, 1 cycle each way, but target 'token-mesh' has links of "
+        "link 'c2->c0' is of 8000 bits, 1 cycle each way, but target 'token-mesh' has links of "
         "256 bits, 8 cycles each way",
-        width_bits=100_000,
+        width_bits=8_000,
         latency_cycles=1,
     ),
     linked("is of 257 bits, 8 cycles each way", width_bits=257),

@@ -32,7 +32,7 @@ LIES = (
     DType("int8", 8, "float"),
     DType("int8", 8, ""),
     DType("int65", 65),
-    DType("int1000000000", 10**9),
+    DType("int1000", 1000),
     DType("bf16", 16),
     DType("bf16", 32, "float"),
     DType("fp16", 16, "float"),

@@ -54,8 +54,8 @@ VALUES = [
     ),
     (
         'name = "in0"',
-        'name = "in0\\n"',
-        "links.in0\n.name must be a name that matches [a-z][a-z0-9_]*, not 'in0\\n'",
+        'name = "in0 "',
+        "links.in0 .name must be a name that matches [a-z][a-z0-9_]*, not 'in0 '",
     ),
     *(
         (

@@ -35,8 +35,8 @@ CONFIGURATIONS = [
     ((5, 4, 12), ("barrier-mesh", 2, 64, 1), (3, "star")),
 ]
 
-IN_EVERY_RUN = [CONFIGURATIONS[0], CONFIGURATIONS[2], CONFIGURATIONS[7], CONFIGURATIONS[10]]
-"""One of each kind of crossing. Each takes seconds to compile."""
+IN_EVERY_RUN = [CONFIGURATIONS[0], CONFIGURATIONS[2], CONFIGURATIONS[10]]
+"""None, credits, and whole groups. Each takes seconds to compile."""
 
 
 def already_built():
@@ -70,9 +70,8 @@ def test_a_run_gives_what_amaranths_simulator_gives(configuration, models):
         assert engine.run(contents, max_cycles=10_000) == expected
 
 
-@pytest.mark.parametrize(
-    "target", chosen(["token-mesh", "semaphore-mesh", "barrier-mesh"], ["token-mesh"])
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["token-mesh", "semaphore-mesh", "barrier-mesh"])
 def test_a_run_that_waits_for_every_single_page_is_the_same(target, models):
     program = program_for(8, 8, 8, target=target, tile=2, chips=4, link_latency_cycles=3)
     landings = [buffer.name for buffer in program.buffers if ".landing" in buffer.name]
