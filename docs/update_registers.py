@@ -26,9 +26,11 @@ docs/update_registers.py` makes it.
 
 A host writes its slice of the operands into the windows, writes 1 to `control`, reads `status`
 until bit 2 is set, and reads the product from the window of the output, which one chip has. A
-next run needs no reset; it needs as many cycles of rest as the page slots take to come back
-over the links if it is to take the predicted cycles. A fault stays until reset: a beat came
-without room, which the hand-offs rule out.
+next run needs no reset, but every chip to be done with the last one: a chip knows of its own run
+alone, and refuses a start during that. It needs as many cycles of rest as the page slots take to
+come back over the links if it is to take the predicted cycles. The `start` pin of the system
+begins a run on all chips, and is ignored until all are done. A fault stays until reset: a beat
+came without room, which the hand-offs rule out.
 
 One access is under way at a time. A write is answered in the cycle after its address and data
 are both there, a read three cycles after its address. Byte strobes count. Words of a window
@@ -45,7 +47,8 @@ BOARD = """\
 A board has a serial port to its host ([host.md](host.md)), and beside its chip the registers
 below; all other addresses lead to the chip. An access that neither knows is answered SLVERR, and
 so is every access of a chip that is held. Over the serial port an error has no answer of its own:
-it is counted, and a word that was to be read comes as 0xffffffff.
+it is counted, and a word that was to be read comes as 0xffffffff. Boards whose registers are of an
+older version answer so where `version` stands. The checksum is that of zlib and Ethernet.
 """
 
 

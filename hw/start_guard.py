@@ -23,9 +23,8 @@ class StartGuard(wiring.Component):
         Asserted for one cycle when a run begins.
     """
 
-    start: In(1)
-    done: In(1)
-    starts: Out(1)
+    def __init__(self):
+        super().__init__({"start": In(1), "done": In(1), "starts": Out(1)})
 
     def elaborate(self, platform) -> Module:
         m = Module()

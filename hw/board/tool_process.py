@@ -55,10 +55,11 @@ def run_process(
     ProcessStartError
         If it cannot be started.
     """
+    said: list[str] = []
+    over = threading.Event()
     with _ended_by_exceptions():
         process = _started(command, folder)
         assert process.stdout is not None
-        over = threading.Event()
 
         def strike() -> None:
             over.set()
@@ -66,7 +67,6 @@ def run_process(
 
         timer = threading.Timer(limit_seconds or 0, strike)
         timer.daemon = True
-        said: list[str] = []
         try:
             if limit_seconds is not None:
                 timer.start()
@@ -94,6 +94,7 @@ def _started(command: Sequence[str], folder: Path | None) -> subprocess.Popen[st
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            encoding="utf-8",
             errors="replace",
             process_group=0,
         )

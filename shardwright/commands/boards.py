@@ -21,10 +21,15 @@ from sim.board_report import (
 )
 from sim.table import aligned
 
+CHIP_LIMIT = 1024
+"""More boards than one sets up by hand."""
+
 
 @click.command()
 @click.argument("board", required=False)
-@click.option("--chips", type=click.IntRange(min=1), help="Print the cables of so many boards.")
+@click.option(
+    "--chips", type=click.IntRange(1, CHIP_LIMIT), help="Print the cables of so many boards."
+)
 @click.option(
     "--reduce",
     "shape",

@@ -28,6 +28,8 @@ from sim.bitstream.report import pictures, record, summary
 ALL = "all"
 TAIL_LINES = 15
 MOST_SECONDS = 7 * 24 * 3600
+SEED_LIMIT = 1000
+"""Place and route takes minutes each time."""
 
 
 @click.command()
@@ -48,7 +50,7 @@ MOST_SECONDS = 7 * 24 * 3600
 )
 @click.option(
     "--seeds",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, SEED_LIMIT),
     default=1,
     help="Place and route so many times and take the fastest.  [default: 1]",
 )

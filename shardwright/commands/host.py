@@ -1,6 +1,8 @@
 """``shardwright host``: run on boards, over a serial port for each chip."""
 
 from collections.abc import Iterator
+from math import isnan
+from typing import Any
 
 import click
 
@@ -10,7 +12,27 @@ from shardwright.outcome import show_outcome
 from shardwright.paths import check_outputs
 from shardwright.problem import load_or_state_problem, problem_options, program_option
 from sim.host.drive import BoardRun, drive
-from sim.host.uart_bone import BAUD, TIMEOUT_SECONDS, check_serial
+from sim.host.uart_bone import (
+    BAUD,
+    LEAST_BAUD,
+    LONGEST_TIMEOUT_SECONDS,
+    MOST_BAUD,
+    TIMEOUT_SECONDS,
+    check_serial,
+)
+
+
+class Seconds(click.FloatRange):
+    """A number of seconds; click's own range lets through what is no number."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The number."""
+        seconds = super().convert(value, param, ctx)
+        if isnan(seconds):
+            self.fail(f"{value} is no number of seconds.", param, ctx)
+        return seconds
 
 
 @click.command()
@@ -26,7 +48,7 @@ from sim.host.uart_bone import BAUD, TIMEOUT_SECONDS, check_serial
 )
 @click.option(
     "--baud",
-    type=click.IntRange(min=1),
+    type=click.IntRange(LEAST_BAUD, MOST_BAUD),
     help="Bits per second of the serial ports.  [default: those of the board that the program "
     f"was compiled for, {BAUD} if it names none]",
 )
@@ -34,7 +56,7 @@ from sim.host.uart_bone import BAUD, TIMEOUT_SECONDS, check_serial
     "--timeout",
     "timeout_seconds",
     metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(0, LONGEST_TIMEOUT_SECONDS, min_open=True),
     default=TIMEOUT_SECONDS,
     help="Silence after which a board counts as dead, and time for links to come up, and for a "
     f"run beyond twice its predicted time.  [default: {TIMEOUT_SECONDS:g}]",

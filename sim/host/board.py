@@ -19,6 +19,8 @@ from sim.host.errors import (
 from sim.host.uart_bone import UartBoneClient
 
 BOARD_REGISTERS = {register.name: register for register in board_registers()}
+STATE = ("hold", "link_count", "links_up", "bus_errors", "clock_hz")
+"""Registers of a board, one behind the other, that say how it is."""
 STATES = ("idle", "running", "done", "fault")
 """Names of the bits of a chip's status, from bit 0 on."""
 MOST_ERRORS = (1 << ERROR_COUNT_BITS) - 1
@@ -88,9 +90,10 @@ class BoardClient:
         """
         self._recognise()
         self.line.agree()
-        self._compare("link_count", self.board_register("link_count"), self.link_count, REBUILD)
-        self.clock_hz = self.board_register("clock_hz")
-        if self.board_register("hold"):
+        found = self._read([BOARD_REGISTERS[name] for name in STATE])
+        self._compare("link_count", found["link_count"], self.link_count, REBUILD)
+        self.clock_hz = found["clock_hz"]
+        if found["hold"]:
             self.set_hold(False)
         constants = {r: r.value for r in self.registers.registers if r.value is not None}
         found = self._read([*constants, self.registers.register("coordinate")])

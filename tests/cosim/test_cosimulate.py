@@ -12,6 +12,13 @@ from sim.simulate import simulate
 from tests.cosim.configurations import Configuration
 from tests.cosim.packages import SMALL
 from tests.cosim.tools import needs
+from tests.tiers import chosen
+
+CONFIGURATIONS = [
+    Configuration(4, 4, 24, 4, 2, "tree", "token", width=8, latency=9),
+    Configuration(4, 4, 24, 4, 2, "star", "semaphore", width=8, latency=2),
+    Configuration(3, 5, 7, 1, 4),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -21,15 +28,7 @@ def icarus():
 
 
 @pytest.mark.cosim
-@pytest.mark.parametrize(
-    "configuration",
-    [
-        Configuration(4, 4, 24, 4, 2, "tree", "token", width=8, latency=9),
-        Configuration(4, 4, 24, 4, 2, "star", "semaphore", width=8, latency=2),
-        Configuration(3, 5, 7, 1, 4),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("configuration", chosen(CONFIGURATIONS, CONFIGURATIONS[:1]))
 def test_its_record_is_that_of_a_simulation(configuration):
     program = configuration.program()
     a, b = configuration.operands(program)

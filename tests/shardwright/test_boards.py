@@ -165,6 +165,10 @@ def test_json_of_cables():
         ),
         ("boards --chips 2", "Error: --chips needs a BOARD."),
         (
+            f"boards ulx3s-85f --chips {10**24}",
+            f"Error: Invalid value for '--chips': {10**24} is not in the range 1<=x<=1024.",
+        ),
+        (
             "boards icebreaker --cabling x.toml",
             "Error: --cabling names its boards: give no BOARD and no --chips.",
         ),

@@ -256,6 +256,13 @@ def test_a_limit_is_a_number_of_seconds(tmp_path, limit):
     assert "Invalid value for '--limit'" in result.output
 
 
+@pytest.mark.parametrize("seeds", [0, 1001, 10**24])
+def test_a_number_of_seeds_out_of_any_sense_is_refused(tmp_path, seeds):
+    result = invoke(f"{PRODUCT} --seeds {seeds} -o", tmp_path / "out")
+    assert result.exit_code == 2
+    assert f"Invalid value for '--seeds': {seeds} is not in the range 1<=x<=1000." in result.output
+
+
 @pytest.mark.parametrize("option", ["--target token-mesh", "--link-width 8", "--flit-cycles 2"])
 def test_the_machine_is_that_of_the_board(tmp_path, option):
     result = invoke(f"{PRODUCT} {option} -o", tmp_path / "out")

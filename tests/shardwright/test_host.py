@@ -78,6 +78,7 @@ def test_one_simulated_board_multiplies_two_files(files):
     assert np.array_equal(np.load(files / "c.npy"), np.load(files / "one.c.npy"))
 
 
+@pytest.mark.slow
 def test_two_simulated_boards_multiply_two_files(files):
     with SimulatedBoards(PAIR) as boards:
         result = invoke(
@@ -189,7 +190,7 @@ def test_a_board_that_does_not_answer_is_named_in_one_line(files):
         os.close(far)
     assert (result.exit_code, result.output) == (
         1,
-        f"error: the board at {port!r} does not answer: 0 of 24 bytes came, then nothing for "
+        f"error: the board at {port!r} does not answer: 0 of 4 bytes came, then nothing for "
         "0.05 s at 9600 baud; check its power, its bitstream and the baud rate\n",
     )
 
@@ -208,8 +209,22 @@ def test_without_pyserial_there_is_one_line(files, monkeypatch):
     ("arguments", "error"),
     [
         ("", "Missing option '--port'."),
-        ("--port x --baud 0", "Invalid value for '--baud': 0 is not in the range x>=1."),
-        ("--port x --timeout 0", "Invalid value for '--timeout': 0.0 is not in the range x>0."),
+        *(
+            (
+                f"--port x --baud {baud}",
+                f"Invalid value for '--baud': {baud} is not in the range 300<=x<=12000000.",
+            )
+            for baud in (0, 299, 10**24)
+        ),
+        *(
+            (
+                f"--port x --timeout {seconds}",
+                f"Invalid value for '--timeout': {float(seconds)!r} is not in the range "
+                "0<x<=86400.0.",
+            )
+            for seconds in ("0", "-1", "inf", "-inf", "1e30", "86401")
+        ),
+        ("--port x --timeout nan", "Invalid value for '--timeout': nan is no number of seconds."),
         ("--port x", "give A.npy and B.npy, or --m, --n and --k for random operands"),
     ],
 )
