@@ -10,7 +10,7 @@ import pytest
 
 from tests.shardwright.command import command_line
 
-SOON_SECONDS = 20
+SOON_SECONDS = 60
 """Far more than it takes, on a machine that is busy; a tool of these tests takes longer."""
 STARTED_SECONDS = 120
 """What a busy machine may take to start a command, which is not what these tests are about."""

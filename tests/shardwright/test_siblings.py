@@ -32,7 +32,7 @@ def script(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
     """Run a user's script, whose folder comes first on ``sys.path``."""
     (folder / "script.py").write_text(text)
     return subprocess.run(
-        [sys.executable, "script.py"], cwd=folder, capture_output=True, text=True, timeout=60
+        [sys.executable, "script.py"], cwd=folder, capture_output=True, text=True, timeout=240
     )
 
 

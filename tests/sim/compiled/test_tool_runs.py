@@ -11,7 +11,7 @@ import pytest
 
 from sim.compiled.tool_runs import ToolRuns
 
-SECONDS = 60
+SECONDS = 240
 """Time that a tool takes if nobody ends it, and after which a test gives up."""
 
 
