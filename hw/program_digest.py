@@ -24,8 +24,9 @@ def program_digest(program: Program) -> int:
     spaces; and without its name, target, schedule and certificate, and the values of its tensors
     and their range, since a host writes them. Two programs of one shape differ in it if they differ
     in anything else: in the order of their blocks, in who holds which slice, in the depth of a
-    buffer.
+    buffer. The order of records is nothing that programs differ in.
     """
+    program = program.canonical
     blank = replace(
         program,
         tensors=tuple(

@@ -8,6 +8,7 @@ from typing import Any
 
 from compiler.toml_file import is_file_name
 from shardwright.errors import SamePathError
+from sim.errors import OutputFileError
 from sim.files import check_writable
 from sim.folders import check_folder
 
@@ -40,6 +41,10 @@ def check_outputs(
     outputs = [*written_files.items(), *written_folders.items()]
     for (first, path), (second, other) in combinations(outputs, 2):
         _check_apart(first, path, second, other)
+    for path in written_files.values():
+        for _, other in outputs:
+            if Path(os.path.realpath(path)) in Path(os.path.realpath(other)).parents:
+                raise OutputFileError(path=other, why=f"{path!r} is a file, not a folder")
     for first, path in outputs:
         for second, other in _inputs(**options):
             _check_apart(second, other, first, path)

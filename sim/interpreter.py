@@ -244,7 +244,8 @@ def evaluate(body: Body, pages: list[np.ndarray], dtype: DType) -> np.ndarray:
             case Operand(index):
                 return pages[index]
             case Literal(constant):
-                return wrapped(np.full(pages[0].shape, constant, dtype=object), dtype)
+                held = wrapped(np.array(constant, dtype=object), dtype)
+                return np.full_like(pages[0], int(held))
             case Add(left, right):
                 return wrapped(value(left) + value(right), dtype)
             case Max(left, right):

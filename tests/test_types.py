@@ -41,6 +41,7 @@ def typed(tile: int, chips: int, operand: DType, total: DType):
     return completed(retyped(program, operand=operand, total=total))
 
 
+@pytest.mark.covers("values")
 @pytest.mark.parametrize(("operand", "total"), CASES, ids=lambda dtype: repr(dtype)[6:-1])
 @pytest.mark.parametrize("chips", [1, 2])
 @pytest.mark.parametrize("tile", [1, 2])

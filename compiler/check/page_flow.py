@@ -15,7 +15,8 @@ from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
 from compiler.ir.tensor import Tensor
 
-Indices = NDArray[np.int64]
+Indices = NDArray[np.int32] | NDArray[np.int64]
+"""Short where they are short: they are most of what the checker holds."""
 
 MIXED_RESULTS = 2**20
 """Results times blocks up to which results that add different blocks are told apart."""
@@ -146,8 +147,6 @@ def _loaded(program: Program, tensor: Tensor, stage: Stage) -> OperandPages:
             f"load {stage.name!r} reads page {high if low >= 0 else low} of tensor "
             f"{tensor.name!r}, which has {tensor.page_count}"
         )
-    pages = stage.kind.walk.indices()
-    row, col = np.divmod(pages, tensor.col_tiles)
     piece = tensor.slice_of
     whole = piece.whole if piece else tensor.name
     first = 0
@@ -156,6 +155,9 @@ def _loaded(program: Program, tensor: Tensor, stage: Stage) -> OperandPages:
         if piece.index * extent % program.tile:
             raise FlowError(f"tensor {tensor.name!r} does not begin at a tile of {whole!r}")
         first = piece.index * extent // program.tile
+    is_short = tensor.page_count + abs(first) < 2**31
+    pages = stage.kind.walk.indices(np.int32 if is_short else np.int64)
+    row, col = np.divmod(pages, tensor.col_tiles)
     if whole == program.claim.left:
         if piece and piece.axis == "rows":
             return OperandPages("left", row + first, col)

@@ -14,6 +14,9 @@ STATEMENT = (
     "once, and every output tile is stored exactly once."
 )
 
+LISTED = 8
+"""Ranges of contraction indices that a violation lists."""
+
 
 def reduced_once(program: Program) -> Obligation:
     """Follow what every page holds from the loads to the stores."""
@@ -55,7 +58,7 @@ def _stored(program: Program, stage: Stage, pages: SumPages) -> Iterator[str]:
         yield f"{stage.name} has no walk"
         return
     walk = stage.kind.walk
-    held = pages.row * output.col_tiles + pages.col
+    held = pages.row.astype(np.int64) * output.col_tiles + pages.col
     common = min(walk.page_count, len(held))
     written = walk.indices() if common else held
     misplaced = np.flatnonzero(written[:common] != held[:common])
@@ -93,13 +96,12 @@ def _misstored(
 
 
 def _elements(program: Program, blocks: np.ndarray) -> str:
-    """The contraction indices of some blocks, as ranges."""
-    spans: list[list[int]] = []
-    for block in blocks.tolist():
-        begin = block * program.tile
-        if spans and spans[-1][1] == begin:
-            spans[-1][1] = begin + program.tile
-        else:
-            spans.append([begin, begin + program.tile])
+    """The contraction indices of some blocks, as ranges, of which the first are listed."""
+    ends = np.flatnonzero(np.diff(blocks) != 1)
+    first = blocks[np.concatenate([[0], ends + 1])] * program.tile
+    last = (blocks[np.concatenate([ends, [len(blocks) - 1]])] + 1) * program.tile
     end = program.claim.k + program.claim.k_pad
-    return "contraction indices " + ", ".join(f"{a} to {min(b, end) - 1}" for a, b in spans)
+    shown = zip(first[:LISTED].tolist(), last[:LISTED].tolist(), strict=True)
+    listed = ", ".join(f"{a} to {min(b, end) - 1}" for a, b in shown)
+    more = f" and {len(first) - LISTED} more ranges" if len(first) > LISTED else ""
+    return f"contraction indices {listed}{more}"

@@ -22,14 +22,19 @@ def trusted_target(program: Program, trusted: Target) -> Obligation:
     return Obligation(
         name="target",
         statement=STATEMENT,
-        evidence=(("trusted", trusted.name), ("fields", len(compared))),
+        evidence=(("trusted", trusted.name),),
         violations=tuple(
             f"{name} is {_shown(stated)}, and {_shown(wanted)} in {trusted.name}"
             for name in compared
             for stated, wanted in [(getattr(program.target, name), getattr(trusted, name))]
-            if stated != wanted
+            if _unordered(stated) != _unordered(wanted)
         ),
     )
+
+
+def _unordered(value: object) -> object:
+    """A field to compare: the lists of a target have no order."""
+    return sorted(map(str, cast(tuple[object, ...], value))) if isinstance(value, tuple) else value
 
 
 def _shown(value: object) -> str:

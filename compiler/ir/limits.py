@@ -53,13 +53,13 @@ BODY_SIZE = 4 * LINK_PORTS
 LOOPS = 8
 """Loops of a walk. The axes of a product are three, and each may be split."""
 
-WALK_PAGES = 2**23
-"""Pages that one stage moves: four times those of an operand of 1024 x 1024 x 1024 at tile 8 on
-one chip. They are what the checker follows in memory at one time, some hundred MB of them."""
+WALK_PAGES = 2**24
+"""Pages that one stage moves: those of an operand of 2048 x 2048 x 2048 at tile 8 on one chip.
+They are what the checker has in memory at one time, some hundred MB of them."""
 
-WORK_PAGES = 2**25
-"""Pages that all loads and stores move, and blocks of the contraction over all buffers: eight
-times 1024 x 1024 x 1024 at tile 8 on 16 chips. The checker follows so many in some seconds."""
+WORK_PAGES = 2**26
+"""Pages that all loads and stores move, and blocks of the contraction over all buffers: twice
+2048 x 2048 x 2048 at tile 8. The checker follows so many in some seconds."""
 
 CYCLES = 2**53
 """Cycles of a schedule: a float still tells neighbours apart."""

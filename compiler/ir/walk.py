@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,11 +38,11 @@ class Walk:
         """Page indices in the order of the walk."""
         return _offsets(self.loops)
 
-    def indices(self) -> NDArray[np.int64]:
-        """All page indices in the order of the walk, at once."""
-        indices = np.zeros(1, dtype=np.int64)
+    def indices(self, kind: type[np.signedinteger[Any]] = np.int64) -> NDArray[Any]:
+        """All page indices in the order of the walk, at once. The type must hold the span."""
+        indices = np.zeros(1, dtype=kind)
         for loop in self.loops:
-            steps = loop.stride * np.arange(loop.count, dtype=np.int64)
+            steps = (loop.stride * np.arange(loop.count, dtype=np.int64)).astype(kind)
             indices = (indices[:, None] + steps).ravel()
         return indices
 

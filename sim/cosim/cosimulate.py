@@ -81,18 +81,22 @@ def cosimulate(
         except BenchFailedError:
             if not report.is_file():
                 raise
-            result = _result(program, a, b, report)
+            result = _result(program, a, b, report, simulator)
             if result.exact:
                 raise
             return result
-        return _result(program, a, b, report)
+        return _result(program, a, b, report, simulator)
 
 
 def _result(
-    program: Program, a: np.ndarray | None, b: np.ndarray | None, report: Path
+    program: Program, a: np.ndarray | None, b: np.ndarray | None, report: Path, simulator: str
 ) -> RunResult:
     """What the bench reports, as the result of a run."""
-    said = json.loads(report.read_text())
+    try:
+        said = json.loads(report.read_text())
+    except ValueError as error:  # the simulator was ended while it wrote
+        failures = (f"the bench left a report that cannot be read: {error}",)
+        raise BenchFailedError(simulator=simulator, failures=failures) from error
     return reported_result(
         program,
         bind(program, a, b),

@@ -191,12 +191,12 @@ def test_a_site_set_by_hand_survives():
 
 
 def test_a_route_set_by_hand_survives():
-    link = Link("my link", 1, 0, 512, 3)
+    link = Link("my_link", 1, 0, 512, 3)
     target = replace(TOKEN, link_kinds=(LinkKind("mine", 512, 3),))
     program = replace(replicated(4), links=(link,))
-    program = run_passes(changed(program, "c1.matmul->c0.recv_0", route=("my link",)), target)
-    assert program.link_by_name["my link"] == link
-    assert next(e.route for e in program.edges if e.buffer == "c1.partial") == ("my link",)
+    program = run_passes(changed(program, "c1.matmul->c0.recv_0", route=("my_link",)), target)
+    assert program.link_by_name["my_link"] == link
+    assert next(e.route for e in program.edges if e.buffer == "c1.partial") == ("my_link",)
 
 
 @pytest.mark.parametrize("order", ["mn", "nm"])

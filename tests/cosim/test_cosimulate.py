@@ -12,6 +12,13 @@ from sim.simulate import simulate
 from tests.cosim.configurations import Configuration
 from tests.cosim.packages import SMALL
 from tests.cosim.tools import needs
+from tests.tiers import chosen
+
+CONFIGURATIONS = [
+    Configuration(4, 4, 24, 4, 2, "tree", "token", width=8, latency=9),
+    Configuration(4, 4, 24, 4, 2, "star", "semaphore", width=8, latency=2),
+    Configuration(3, 5, 7, 1, 4),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -21,15 +28,7 @@ def icarus():
 
 
 @pytest.mark.cosim
-@pytest.mark.parametrize(
-    "configuration",
-    [
-        Configuration(4, 4, 24, 4, 2, "tree", "token", width=8, latency=9),
-        Configuration(4, 4, 24, 4, 2, "star", "semaphore", width=8, latency=2),
-        Configuration(3, 5, 7, 1, 4),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("configuration", chosen(CONFIGURATIONS, CONFIGURATIONS[:1]))
 def test_its_record_is_that_of_a_simulation(configuration):
     program = configuration.program()
     a, b = configuration.operands(program)
@@ -86,3 +85,12 @@ def test_keeps_its_files_where_it_is_told_to_and_runs_every_test(tmp_path):
     assert "PASS=4 FAIL=0" in (folder / "run.log").read_text()
     with pytest.raises(OutputFileError, match="the folder is not empty"):
         cosimulate(program, a, b, simulator="icarus", folder=folder)
+
+
+def test_a_report_that_is_cut_off_is_an_error_of_one_line(monkeypatch):
+    def ends_too_soon(*_, folder, **__):
+        (folder / "report.json").write_text('{"cycles": 12, "prod')
+
+    monkeypatch.setattr(module, "run_bench", ends_too_soon)
+    with pytest.raises(BenchFailedError, match="the bench left a report that cannot be read: "):
+        cosimulate(SMALL.program(), *SMALL.operands(SMALL.program()), simulator="icarus")

@@ -12,8 +12,6 @@ pytestmark = pytest.mark.cosim
 IN_EVERY_RUN = (
     "a fold subtracts in one lane",
     "no credit comes back",
-    "a store is done one page early",
-    "a FIFO shows a page before its commit",
     "a product starts without room for it",
     "valid is raised with the last flit, not behind it",
 )

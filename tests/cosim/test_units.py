@@ -10,7 +10,7 @@ from tests.cosim.bodies import DENSITIES, UNITS
 from tests.cosim.tools import needs
 from tests.tiers import chosen
 
-ON_ICARUS_IN_EVERY_RUN = ("page_fifo_that_commits", "fold_unit", "tile_unit", "semaphore_link")
+ON_ICARUS_IN_EVERY_RUN = ("tile_unit", "semaphore_link")
 """A bench takes a second to start, and Verilator half a minute to build each."""
 
 

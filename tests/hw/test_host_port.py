@@ -218,6 +218,7 @@ def refused_accesses(dut: Fixture, *, running: bool) -> tuple[list[int], list[in
     return writes, reads
 
 
+@pytest.mark.covers("values")
 @pytest.mark.parametrize("running", [False, True], ids=["idle", "running"])
 @each_shape
 def test_what_is_not_allowed_is_refused_and_changes_nothing(lane_count, bits, running):

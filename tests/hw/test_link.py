@@ -72,6 +72,7 @@ def test_is_full_exactly_when_its_credits_cover_the_round_trip(width_bits, credi
     assert is_full == (credits * page_flits >= round_trip)
 
 
+@pytest.mark.covers("values")
 @pytest.mark.parametrize("width_bits", FLITS)
 @pytest.mark.parametrize("flit_cycles", [2, 3, 7])
 @pytest.mark.parametrize("write_density", [0.2, 1.0])

@@ -97,6 +97,7 @@ def test_has_no_combinational_path_between_its_ends():
     simulate(dut, both_ends)
 
 
+@pytest.mark.covers("values")
 @pytest.mark.parametrize(("page_beats", "depth_pages"), SIZES)
 @pytest.mark.parametrize("commit_density", [0.1, 1.0])
 @pytest.mark.parametrize("read_density", [0.3, 1.0])

@@ -47,6 +47,7 @@ def test_releases_whole_pages_in_order_and_never_overruns_the_landing_buffer(
     assert sum(commit for (commit,) in log) == 8
 
 
+@pytest.mark.covers("values")
 @pytest.mark.parametrize("width_bits", FLITS)
 @pytest.mark.parametrize("depth_pages", [1, 2, 3, 9])
 @pytest.mark.parametrize("latency_cycles", [1, 8])

@@ -39,6 +39,7 @@ def test_runs_again_without_reset_in_the_same_number_of_cycles(shape, target):
     assert {cycles for _, cycles in runs} == {bench.program.schedule.cycles}
 
 
+@pytest.mark.covers("values")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("pause_cycles", [0, 5, 25])
 def test_restart_loses_no_more_than_what_page_slots_still_take_to_come_back(target, pause_cycles):

@@ -33,7 +33,10 @@ def test_takes_files_and_keeps_its_folder(tmp_path):
     np.save(tmp_path / "b.npy", rng.integers(-128, 128, (5, 2)).astype(np.int8))
     ran = spawn("cosim a.npy b.npy --chips 2 --tile 2 --pad-k --all --keep kept", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
-    assert re.fullmatch(r"3x2x5 on 2 chips: \d+ cycles, utilisation \d+\.\d%, exact\n", ran.stdout)
+    counted = f"{3 * 2 * 5 / (4 * 2 * 8):.1%} of multiplications count"
+    assert re.fullmatch(
+        rf"3x2x5 on 2 chips: \d+ cycles, utilisation \d+\.\d%, {counted}, exact\n", ran.stdout
+    )
     assert "TESTS=4 PASS=4" in (tmp_path / "kept" / "run.log").read_text()
 
 

@@ -128,6 +128,7 @@ def test_the_example_is_the_published_shape():
     assert record["fits"][0]["weight_bytes"] == sum(weights.values()) // 2
 
 
+@pytest.mark.slow
 def test_the_example_outgrows_one_chip_and_is_certified_on_four():
     output = invoke("fit --chips 1,4", EXAMPLE).output
     one, four = (cells(line) for line in output.splitlines() if re.match(r" +\d+ {2}", line))

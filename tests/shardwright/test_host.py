@@ -78,6 +78,7 @@ def test_one_simulated_board_multiplies_two_files(files):
     assert np.array_equal(np.load(files / "c.npy"), np.load(files / "one.c.npy"))
 
 
+@pytest.mark.slow
 def test_two_simulated_boards_multiply_two_files(files):
     with SimulatedBoards(PAIR) as boards:
         result = invoke(

@@ -159,6 +159,9 @@ REFUSED = {
     f"cosim {PRODUCT} --keep same -o same": (
         "-o and --keep are the same file, 'same'; give the output another name"
     ),
+    f"cosim {PRODUCT} --keep c.npy/kept -o c.npy": (
+        f"output file 'c.npy/kept' cannot be written: 'c.npy' is a file, not a folder{ELSEWHERE}"
+    ),
     "verilog a.npy b.npy -o a.npy": (
         f"output file 'a.npy' cannot be written: it is a file, not a folder{ELSEWHERE}"
     ),

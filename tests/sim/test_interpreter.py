@@ -261,6 +261,7 @@ def test_every_operation_of_an_expression_wraps():
     assert (evaluate(body, pages, integer(16)) == 200).all()
     assert (evaluate(Add(Operand(1), Literal(130)), pages, INT8) == -123).all()
     assert (evaluate(Max(Operand(1), Literal(130)), pages, INT8) == 3).all()
+    assert (evaluate(Add(Operand(1), Literal(2**70 + 5)), pages, INT8) == 8).all()
 
 
 # --- Programs that cannot go on -------------------------------------------------------------------

@@ -85,8 +85,11 @@ def block(tensor: Tensor, page: int) -> tuple[slice, slice]:
 
 @pytest.mark.parametrize(
     ("program", "target"),
-    [(ONE, SMALL), (FOUR, SMALL), (PAGED, SMALL_PAGED)],
-    ids=["one chip", "tree of 4", "star of 3, semaphores"],
+    [
+        pytest.param(ONE, SMALL, id="one chip"),
+        pytest.param(FOUR, SMALL, id="tree of 4", marks=pytest.mark.slow),
+        pytest.param(PAGED, SMALL_PAGED, id="star of 3, semaphores"),
+    ],
 )
 def test_every_single_edit_is_refused_or_computes_the_same(program, target):
     rng = np.random.default_rng(1)

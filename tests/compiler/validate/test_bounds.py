@@ -49,11 +49,11 @@ def claims(**changes: Any) -> Program:
 
 MUTANTS = (
     Mutant(
-        "a loop of 10^7",
-        walked(ONE, "load_a", Loop(10**7, 1)),
+        "a loop of 2^31",
+        walked(ONE, "load_a", Loop(2**31, 1)),
         "NumberBound",
         "load_a",
-        f"kind.walk.loops[0].count of 'load_a' is 10000000; it may be at most {limits.WALK_PAGES}",
+        "kind.walk.loops[0].count of 'load_a' is 2147483648; it may be at most 16777216",
     ),
     Mutant(
         "a stride of 2^63",
@@ -113,10 +113,10 @@ MUTANTS = (
     ),
     Mutant(
         "a walk of many short loops",
-        walked(ONE, "load_b", Loop(2**12, 0), Loop(2**12, 0)),
+        walked(ONE, "load_b", Loop(2**13, 0), Loop(2**12, 0)),
         "WorkBound",
         "load_b",
-        f"stage 'load_b' moves {2**24} pages; it may move at most {limits.WALK_PAGES}",
+        f"stage 'load_b' moves {2**25} pages; it may move at most {limits.WALK_PAGES}",
     ),
     Mutant(
         "padding of 10^12",

@@ -33,7 +33,6 @@ IN_EVERY_RUN = (
     "tree over 4, narrow links",
     "semaphores over 3",
     "barrier over 4",
-    "map",
 )
 each_program = pytest.mark.parametrize("name", chosen(PROGRAMS, IN_EVERY_RUN))
 

@@ -14,7 +14,7 @@ from hw.names import local_name
 from sim.host import uart_bone
 from sim.host.checked_line import CheckedLine
 from sim.host.drive import drive
-from sim.host.errors import LineFaultError, PortSilentError
+from sim.host.errors import HostError, LineFaultError, PortSilentError
 from sim.host.uart_bone import UartBoneClient
 from sim.operands import bind
 from sim.window_images import window_beats
@@ -104,7 +104,7 @@ def byte_counts():
 
 @pytest.mark.parametrize("fault", ["flipped", "lost"])
 @pytest.mark.parametrize("direction", ["heard", "said"])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(4))
 def test_one_byte_that_is_damaged_anywhere_in_a_run_changes_nothing(
     fault, direction, seed, byte_counts
 ):
@@ -143,6 +143,34 @@ def test_a_command_that_a_killed_host_has_begun_is_none_of_ours(kind, size):
         os.write(line, begun[:size])
         os.close(line)
         pair.drive()
+
+
+class Babbling(FakeBoard):
+    """From some answer on, what it says is noise, of any length."""
+
+    def __init__(self, words: dict[int, int], *, rng: random.Random, sane_answers: int, **options):
+        super().__init__(words, **options)
+        self.rng, self.sane_answers = rng, sane_answers
+
+    def _send(self, data: bytes) -> None:
+        if self.sane_answers > 0:
+            super()._send(data)
+        else:
+            super()._send(self.rng.randbytes(self.rng.choice((0, 1, 4, 4, 4, 7))))
+        self.sane_answers -= 1
+
+
+@pytest.mark.parametrize("sane_answers", [0, 1, 2, 5, 12, 20, 40])
+def test_noise_ends_in_an_error_of_one_line(sane_answers):
+    with ExitStack() as stack:
+        pair = stack.enter_context(Pair())
+        rng = random.Random(sane_answers)
+        words = pair.boards[0].words
+        noisy = Babbling(words, rng=rng, sane_answers=sane_answers, read_only=read_only(0))
+        pair.ports[0] = stack.enter_context(noisy).port
+        with pytest.raises(HostError) as error:
+            pair.drive()
+        assert noisy.port in str(error.value)
 
 
 class Corrupt(FakeBoard):
