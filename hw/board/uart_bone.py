@@ -11,8 +11,8 @@ Source: LiteX, ``Stream2Wishbone`` in ``litex/soc/cores/uart.py``.
 
 from enum import IntEnum
 
-from amaranth.hdl import C, Cat, Module, Mux, ResetInserter, Signal
-from amaranth.lib import stream, wiring
+from amaranth.hdl import C, Cat, Module, Mux, Signal
+from amaranth.lib import wiring
 from amaranth.lib.crc.catalog import CRC32_ISO_HDLC
 from amaranth.lib.wiring import In, Out
 
@@ -26,7 +26,7 @@ BYTE_BITS = 8
 ERROR_WORD = 0xFFFF_FFFF
 """What is sent for a word that the bus did not give."""
 ERROR_COUNT_BITS = 16
-CHECKSUM = CRC32_ISO_HDLC(data_width=1)
+CHECKSUM = CRC32_ISO_HDLC(data_width=BYTE_BITS)
 """That of Ethernet, zlib and PNG."""
 
 
@@ -44,7 +44,7 @@ class UartBone(wiring.Component):
 
     A command of an unknown kind, or for no words, ends with its address. A command that is not
     carried on for ``timeout_cycles`` is dropped, and the next byte begins a new one. A word to
-    write is on the bus ten cycles after its last byte has come in. A word beyond the bus is an
+    write is on the bus two cycles after its last byte has come in. A word beyond the bus is an
     error like any that the bus reports: it is counted, and a word read is sent as ``0xFFFFFFFF``.
     Fixed commands access one address again and again.
 
@@ -111,9 +111,7 @@ class UartBone(wiring.Component):
         m.submodules.transmitter = transmitter = UartTransmitter(divisor=self.divisor)
         m.d.comb += receiver.rx.eq(self.rx)
         m.d.comb += self.tx.eq(transmitter.tx)
-        self.byte, self.answer = (
-            stream.Signature(BYTE_BITS).create(path=(name,)) for name in ("byte", "answer")
-        )
+        self.byte, self.answer = receiver.o, transmitter.i
         self.command = Signal(BYTE_BITS)
         self.words_left = Signal(BYTE_BITS)
         self.byte_index = Signal(range(DATA_BYTES))
@@ -125,8 +123,8 @@ class UartBone(wiring.Component):
         m.d.comb += self.next_word.eq(self.word + 1)
         self.dropped = Signal()
         self._join_bus(m)
-        self._watch_silence(m, receiver.o)
-        self._sum_up(m, receiver.o, transmitter.i)
+        self._watch_silence(m)
+        self._sum_up(m)
         with m.FSM():
             self._take_command(m)
             self._write(m)
@@ -183,13 +181,13 @@ class UartBone(wiring.Component):
             with m.If(self.timed_out):
                 self._drop(m)
 
-    def _watch_silence(self, m: Module, taken_in) -> None:
+    def _watch_silence(self, m: Module) -> None:
         """Notice when a byte that is waited for does not come."""
         self.timed_out = Signal()
         silence = Signal(range(self.timeout_cycles))
-        m.d.comb += self.timed_out.eq((silence == 0) & ~taken_in.valid)
+        m.d.comb += self.timed_out.eq((silence == 0) & ~self.byte.valid)
         m.d.sync += silence.eq(silence - 1)
-        with m.If(~self.byte.ready | taken_in.valid):
+        with m.If(~self.byte.ready | self.byte.valid):
             m.d.sync += silence.eq(self.timeout_cycles - 1)
 
     def _drop(self, m: Module) -> None:
@@ -197,28 +195,14 @@ class UartBone(wiring.Component):
         m.d.comb += self.dropped.eq(1)
         m.next = "COMMAND"
 
-    def _sum_up(self, m: Module, taken_in, sent) -> None:
-        """Let bytes in and out once the checksum has them, bit by bit, as takes the least logic.
-
-        That is sooner than the line has the next one. Bytes are never taken in while an answer
-        goes out.
-        """
-        m.submodules.checksum = checksum = ResetInserter(self.dropped)(CHECKSUM.create())
-        place = Signal(range(BYTE_BITS + 1))
-        summed = place == BYTE_BITS
-        waits = self.answer.valid | (taken_in.valid & self.byte.ready)
-        byte = Mux(self.answer.valid, self.answer.payload, taken_in.payload)
-        m.d.comb += checksum.valid.eq(waits & ~summed)
-        m.d.comb += checksum.data.eq(byte.bit_select(place[:-1], 1))
+    def _sum_up(self, m: Module) -> None:
+        """Keep the checksum. Bytes are never taken in while an answer goes out."""
+        m.submodules.checksum = checksum = CHECKSUM.create()
+        answers = self.answer.valid & self.answer.ready
+        m.d.comb += checksum.start.eq(self.dropped)
+        m.d.comb += checksum.valid.eq(answers | (self.byte.valid & self.byte.ready))
+        m.d.comb += checksum.data.eq(Mux(self.answer.valid, self.answer.payload, self.byte.payload))
         m.d.comb += self.checksum.eq(checksum.crc)
-        with m.If(checksum.valid):
-            m.d.sync += place.eq(place + 1)
-        for source, destination in ((taken_in, self.byte), (self.answer, sent)):
-            m.d.comb += destination.payload.eq(source.payload)
-            m.d.comb += destination.valid.eq(source.valid & summed)
-            m.d.comb += source.ready.eq(destination.ready & summed)
-            with m.If(source.valid & source.ready):
-                m.d.sync += place.eq(0)
 
     def _write(self, m: Module) -> None:
         with m.State("DATA"):
