@@ -211,3 +211,17 @@ def test_pages_that_do_not_belong_together_are_named(program, text):
     with pytest.raises(FlowError) as refusal:
         page_flow(program)
     assert text in str(refusal.value)
+
+
+def test_results_that_add_different_blocks_are_told_apart_while_they_are_few(monkeypatch):
+    """Two results of four blocks where one of eight is due: each adds one half."""
+    halved = changed(ONE, "matmul", kind=MatmulTiles(4))
+    held, _ = page_flow(halved)
+    assert [held["partial"].times_of(page).tolist() for page in (0, 1)] == [
+        [1, 1, 1, 1, 0, 0, 0, 0],
+        [0, 0, 0, 0, 1, 1, 1, 1],
+    ]
+    monkeypatch.setattr("compiler.check.page_flow.MIXED_RESULTS", 8 * 8 - 1)
+    with pytest.raises(FlowError, match="product 'matmul' adds other blocks to each of its resu"):
+        page_flow(halved)
+    page_flow(ONE)
