@@ -71,7 +71,12 @@ def product_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--seed", type=natural, default=0, help="Seed of random operands.  [default: 0]"
         ),
-        click.option("--chips", type=positive, default=1, help="Chips to split k over."),
+        click.option(
+            "--chips",
+            type=click.IntRange(1, limits.CHIPS),
+            default=1,
+            help="Chips to split k over.",
+        ),
         click.option(
             "--tile",
             type=click.IntRange(1, limits.TILE),
