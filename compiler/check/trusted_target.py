@@ -35,9 +35,11 @@ def trusted_target(program: Program, trusted: Target) -> Obligation:
 
 def _meant(value: object) -> object:
     """A field as far as it matters: kinds of links have no order, and their names are prose."""
-    items = cast(tuple[object, ...], value) if isinstance(value, tuple) else ()
-    kinds = [str(kind) for kind in items if isinstance(kind, LinkKind)]
-    return sorted(kinds) if kinds else value
+    if not isinstance(value, tuple):
+        return value
+    items = cast(tuple[object, ...], value)
+    kinds = sorted(str(kind) for kind in items if isinstance(kind, LinkKind))
+    return kinds or items
 
 
 def _shown(value: object) -> str:
