@@ -62,7 +62,7 @@ def problem_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def product_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options that state a product and its split."""
-    positive, natural = click.IntRange(min=1), click.IntRange(min=0)
+    natural = click.IntRange(min=0)
     options = [
         click.argument("operands", nargs=-1, metavar="[A.npy B.npy]", type=click.Path()),
         click.option("--m", type=natural, help="Rows of A and C."),
