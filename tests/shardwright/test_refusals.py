@@ -189,7 +189,7 @@ MISUSED = {
     "run a.npy b.npy a.npy": "give two operand files, A.npy and B.npy, not 3",
     "run a.npy b.npy --m 9": "--m 9 contradicts the files, which give 8",
     "run a.npy b.npy --k 16": "--k 16 contradicts the files, which give 32",
-    f"run {PRODUCT} --chips 0": "Invalid value for '--chips': 0 is not in the range x>=1.",
+    f"run {PRODUCT} --chips 0": "Invalid value for '--chips': 0 is not in the range 1<=x<=4096.",
     f"run {PRODUCT} --tile 0": "Invalid value for '--tile': 0 is not in the range 1<=x<=64.",
     f"run {PRODUCT} --seed -1": "Invalid value for '--seed': -1 is not in the range x>=0.",
     "run --m -1 --n 8 --k 8": "Invalid value for '--m': -1 is not in the range x>=0.",

@@ -34,8 +34,14 @@ def test_a_link_is_of_a_kind_if_its_figures_are(figures, text):
         ([CABLE], "links must be a list of [[links]] tables, not [LinkKind("),
         (3, "links must be a list of [[links]] tables, not 3"),
         ((CABLE, "bus"), "links[1] must be a kind of links, not 'bus'"),
-        ((replace(CABLE, name=7),), "links[0].name must be a name, not 7"),
-        ((replace(CABLE, name=""),), "links[0].name must be a name, not ''"),
+        (
+            (replace(CABLE, name=7),),
+            "links[0].name must be at most 128 letters, digits and underscores",
+        ),
+        (
+            (replace(CABLE, name=""),),
+            "links[0].name must be at most 128 letters, digits and underscores",
+        ),
         ((CABLE, CABLE), "links[1].name must be of its own, not 'cable'"),
         (
             (replace(CABLE, width_bits=0),),
