@@ -87,6 +87,7 @@ def require(program: Program) -> None:
         why = "the program carries none"
         if program.certificate is not None:
             why = "it says something else than what was recomputed"
+        why += "; compile the program anew"
         raise UncertifiedProgramError(program=program.name, violations=(("certificate", why),))
 
 
@@ -95,6 +96,8 @@ def _refuse(program: Program, certificate: Certificate) -> None:
         raise UncertifiedProgramError(
             program=program.name,
             violations=tuple(
-                (obligation.name, obligation.violations[0]) for obligation in certificate.violated
+                (obligation.name, obligation.violations[0])
+                for obligation in certificate.violated
+                if obligation.statement  # those without one were not asked
             ),
         )
