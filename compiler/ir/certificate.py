@@ -1,6 +1,6 @@
 """The certificate: what was shown of a program, in numbers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -12,7 +12,8 @@ class Obligation:
     name : str
         Name of the obligation.
     statement : str
-        What must hold.
+        What must hold, in words, which are no part of what was shown: obligations are equal
+        whatever their wording.
     evidence : tuple of (str, int or str)
         What was found, as named figures, in the order of the checker.
     violations : tuple of str
@@ -20,7 +21,7 @@ class Obligation:
     """
 
     name: str
-    statement: str
+    statement: str = field(compare=False)
     evidence: tuple[tuple[str, int | str], ...] = ()
     violations: tuple[str, ...] = ()
 

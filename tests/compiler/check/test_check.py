@@ -191,6 +191,12 @@ def test_a_certificate_that_says_something_else_is_refused(carried):
     )
 
 
+def test_a_certificate_in_other_words_is_the_same():
+    """So a program that was saved before an obligation was put more clearly still runs."""
+    obligations = tuple(replace(o, statement="As ever.") for o in FOUR.certificate.obligations)
+    assert require(replace(FOUR, certificate=Certificate(obligations))) is None
+
+
 def test_a_certificate_is_stale_once_anything_of_which_it_speaks_is_changed():
     deeper = changed(FOUR, "c0.landing_0", depth_pages=4)
     memory = tuple(
