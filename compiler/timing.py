@@ -3,8 +3,7 @@
 Cycle 0 is the one in which ``start`` is asserted. A stage takes or sends a beat in the first cycle
 in which everything that it waits for is there: its operands, its own register, room in the buffer
 that it fills, and for a page of results room for the whole page. These rules are a max-plus
-system; it is solved by repeating a forward pass over all beats until nothing moves. Such a system
-repeats itself in the end, so pages are timed until they do, and the rest follows.
+system; it is solved by repeating a forward pass over all beats until nothing moves.
 
 The latencies are those of the components of the same names.
 """
@@ -59,47 +58,6 @@ class BeatTimes:
     stored: Cycles | None = None
 
 
-@dataclass(frozen=True)
-class Repetition:
-    """Behind the pages that were timed, what each page does ``period`` pages after another.
-
-    It does the same, ``cycles`` later.
-    """
-
-    period: int
-    cycles: int
-
-    def at(self, page: int, timed: Cycles) -> int:
-        """The cycle of a page, from those of the pages that were timed."""
-        rounds = max(0, -(-(page + 1 - len(timed)) // self.period))
-        return int(timed[page - rounds * self.period]) + rounds * self.cycles
-
-
-LEAST_WINDOW = 16
-"""Pages that are timed at first, if the run has as many."""
-
-
-def follow(program: Program, target: Target, *, pages: int) -> tuple[BeatTimes, Repetition]:
-    """Beat times of the first of ``pages`` pages, and how they go on.
-
-    More and more pages are timed until all that a page depends on repeats itself: the last beats of
-    every stage, link and operation, and the slots that the last pages have left. Then every page
-    behind them does the same, since the rules do not change from page to page.
-    """
-    depths = [buffer.depth_pages or 0 for buffer in program.buffers]
-    reach = max((depth for depth in depths if depth < pages), default=0)
-    window = min(pages, max(LEAST_WINDOW, 2 * reach + 2))
-    while True:
-        model = TimingModel(program, pages=window, target=target)
-        times = model.solve()
-        repetition = model.repetition(max(1, reach))
-        if window == pages:
-            return times, repetition or Repetition(1, 0)
-        if repetition is not None:
-            return times, repetition
-        window = min(pages, 2 * window)
-
-
 class TimingModel:
     """Beat times of a placed program.
 
@@ -128,25 +86,14 @@ class TimingModel:
     def solve(self) -> BeatTimes:
         """Beat times at the fixed point."""
         before = None
-        while before is None or not _equal(before, self._moving()):
-            before = self._moving()
+        while before is None or not _equal(before, self.moving()):
+            before = self.moving()
             for stage in self.order:
                 self._pass(stage)
         self._promise_together()
         return self.times
 
-    def repetition(self, reach: int) -> Repetition | None:
-        """How the last pages repeat earlier ones, if each depends on ``reach`` pages before it."""
-        moving = [cycles.reshape(self.pages, -1) for cycles in self._moving().values()]
-        by_page = np.concatenate(moving, axis=1)
-        for period in range(1, min(reach, self.pages - reach) + 1):
-            end = self.pages - period
-            moved = by_page[self.pages - reach :] - by_page[end - reach : end]
-            if (moved == moved[0, 0]).all():
-                return Repetition(period, int(moved[0, 0]))
-        return None
-
-    def _moving(self) -> dict[tuple[str, str], Cycles]:
+    def moving(self) -> dict[tuple[str, str], Cycles]:
         """All times that a pass takes over from the pass before."""
         taken = {("taken", name): cycles for name, cycles in self.times.taken.items()}
         written = {("written", name): cycles for name, cycles in self.times.written.items()}

@@ -5,8 +5,9 @@ from dataclasses import replace
 from compiler.ir.program import Program, Schedule, StageTiming
 from compiler.ir.stage import Load, Stage
 from compiler.latencies import FIFO_CYCLES, LOAD_CYCLES
+from compiler.steady_state import follow
 from compiler.targets import Target
-from compiler.timing import Cycles, follow, page_interval
+from compiler.timing import Cycles, page_interval
 
 
 def schedule(program: Program, target: Target) -> Program:

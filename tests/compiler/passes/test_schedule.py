@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from compiler import timing
+from compiler import steady_state
 from compiler.errors import UncertifiedProgramError
 from compiler.ir.program import Program
 from compiler.passes.schedule import schedule
@@ -51,7 +51,7 @@ def test_pages_beyond_those_followed_go_on_at_the_steady_rate(chips, target, mon
     """What is followed to the end, and what is concluded, take the same time."""
     program = compile(MatmulSpec(160, 160, 8 * chips), target)
     program = shard(program, ShardPlan(chips, "star"), target)
-    monkeypatch.setattr(timing, "LEAST_WINDOW", program.work.result_pages)
+    monkeypatch.setattr(steady_state, "LEAST_WINDOW", program.work.result_pages)
     assert schedule(program, target).schedule == program.schedule
 
 
