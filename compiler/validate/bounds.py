@@ -88,56 +88,80 @@ compared with another and never computed with."""
 def check_bounds(program: Program) -> None:
     """No number is larger than what it counts can be, nor is all that is to be followed."""
     _bodies(program)
-    for field in _fields(Program):
-        if field not in ELSEWHERE:
-            _value(program, field, getattr(program, field), program.name, "")
+    try:
+        _check_record(program)
+    except _BeyondLimitError as beyond:
+        raise ValidationError(
+            "ListLength" if beyond.too_long else "NumberBound",
+            beyond.subject,
+            f"{beyond.place} of {beyond.subject!r} {beyond.why}",
+        ) from None
     _chips(program)
     _work(program)
 
 
+class _BeyondLimitError(Exception):
+    """Something is too large; its place is put together on the way out, from within."""
+
+    def __init__(self, why: str, *, too_long: bool = False):
+        self.why, self.too_long = why, too_long
+        self.place = self.subject = ""
+
+    def stands_in(self, place: str) -> None:
+        joint = "." if self.place and not self.place.startswith("[") else ""
+        self.place = f"{place}{joint}{self.place}"
+
+
 @cache
-def _fields(record: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(record))
+def _limited(record: type[Any]) -> tuple[tuple[str, int, int], ...]:
+    """Fields of a record, with the greatest magnitude and the greatest length of each."""
+    return tuple(
+        (
+            field.name,
+            LIMITS.get(f"{record.__name__}.{field.name}", limits.NUMBER),
+            LENGTHS.get(f"{record.__name__}.{field.name}", limits.RECORDS),
+        )
+        for field in fields(record)
+        if record is not Program or field.name not in ELSEWHERE
+    )
 
 
-def _value(record: object, field: str, value: object, subject: str, place: str) -> None:
-    """Check one field of a record, and all that is within."""
-    known = f"{type(record).__name__}.{field}"
-    place = f"{place}{field}"
-    if isinstance(value, tuple):
+def _check_record(record: object) -> None:
+    for name, most, length in _limited(type(record)):
+        try:
+            _check_value(getattr(record, name), most, length)
+        except _BeyondLimitError as beyond:
+            beyond.stands_in(name)
+            beyond.subject = beyond.subject or str(getattr(record, "name", ""))
+            raise
+
+
+def _check_value(value: object, most: int, length: int) -> None:
+    if isinstance(value, int):
+        _check_number(value, most)
+    elif isinstance(value, tuple):
         items = cast(tuple[object, ...], value)
-        most = LENGTHS.get(known, limits.RECORDS)
-        if len(items) > most:
-            raise ValidationError(
-                "ListLength", subject, f"{place} of {subject!r} has {len(items)} items, over {most}"
-            )
+        if len(items) > length:
+            raise _BeyondLimitError(f"has {len(items)} items, over {length}", too_long=True)
         if items and isinstance(items[0], int):
             numbers = cast(tuple[int, ...], items)
-            for number in (min(numbers), max(numbers)):
-                _number(known, number, subject, place)
+            _check_number(min(numbers), most)
+            _check_number(max(numbers), most)
             return
         for index, item in enumerate(items):
-            _within(record, field, item, subject, f"{place}[{index}]")
-    else:
-        _within(record, field, value, subject, place)
-
-
-def _within(record: object, field: str, value: object, subject: str, place: str) -> None:
-    if isinstance(value, int):
-        _number(f"{type(record).__name__}.{field}", value, subject, place)
+            try:
+                _check_value(item, most, length)
+            except _BeyondLimitError as beyond:
+                beyond.stands_in(f"[{index}]")
+                raise
     elif is_dataclass(value):
-        subject = str(getattr(value, "name", subject))
-        for inner in _fields(type(value)):
-            _value(value, inner, getattr(value, inner), subject, f"{place}.")
+        _check_record(value)
 
 
-def _number(known: str, number: int, subject: str, place: str) -> None:
-    most = LIMITS.get(known, limits.NUMBER)
+def _check_number(number: int, most: int) -> None:
     if not -most <= number <= most:
         what = quoted(number) if abs(number) <= limits.NUMBER else "a number of over 64 bits"
-        raise ValidationError(
-            "NumberBound", subject, f"{place} of {subject!r} is {what}; it may be at most {most}"
-        )
+        raise _BeyondLimitError(f"is {what}; it may be at most {most}")
 
 
 def _bodies(program: Program) -> None:
