@@ -7,6 +7,7 @@ be sorted. It is the order in which the compiler writes them.
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from compiler.ir.buffer import Buffer
@@ -78,6 +79,7 @@ def in_canonical_order(program: "Program") -> "Program":
     return program if same else replace(program, **changes)
 
 
+@lru_cache(maxsize=1 << 16)
 def natural(name: str) -> Key:
     """A key that sorts names as people do: ``c2`` comes before ``c10``."""
     pieces = re.split("([0-9]+)", name)
