@@ -11,7 +11,7 @@ from hw.verilog.keywords import KEYWORDS
 
 __all__ = ["link_name", "local_name", "module_name", "top_name"]
 
-MODULES = ("chip_", "channel_", "barrier_", "system_")
+MODULES = ("chip_", "channel_", "barrier_", "start_guard", "system_")
 """How the names of all modules begin that are not the system."""
 
 

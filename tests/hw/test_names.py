@@ -47,6 +47,13 @@ def test_the_system_is_no_other_module_and_no_keyword():
         assert top_name(name) == f"system_{name}"
 
 
+@pytest.mark.parametrize("target", ["token-mesh", "barrier-mesh"])
+def test_a_program_may_be_called_as_any_module_is(target):
+    emitted = design(program_for(4, 4, 8, chips=2, target=target))
+    for module in emitted.modules:
+        assert top_name(module.name) == f"system_{module.name}"
+
+
 def strangely_named(reduce: str, target: str) -> Program:
     """A program whose names are names, and words of Verilog, parts of chips, or other chips'."""
     program = program_for(4, 4, 12, chips=3, reduce=reduce, target=target)
