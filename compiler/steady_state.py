@@ -40,7 +40,7 @@ def follow(program: Program, target: Target, *, pages: int) -> tuple[BeatTimes, 
     """
     depths = [buffer.depth_pages or 0 for buffer in program.buffers]
     reach = max((depth for depth in depths if depth < pages), default=0)
-    window = min(pages, max(LEAST_WINDOW, 2 * reach + 2))
+    window = min(pages, max(LEAST_WINDOW, 2 * reach + 3))
     while True:
         model = TimingModel(program, pages=window, target=target)
         times = model.solve()
@@ -56,9 +56,12 @@ def _repetition(model: TimingModel, reach: int) -> Repetition | None:
     """How the last pages repeat earlier ones, if each depends on ``reach`` pages before it."""
     moving = [cycles.reshape(model.pages, -1) for cycles in model.moving().values()]
     by_page = np.concatenate(moving, axis=1)
-    for period in range(1, min(reach, model.pages - reach) + 1):
-        end = model.pages - period
-        moved = by_page[model.pages - reach :] - by_page[end - reach : end]
-        if (moved == moved[0, 0]).all():
-            return Repetition(period, int(moved[0, 0]))
+    clock = by_page[:, 0]
+    known: dict[bytes, int] = {}
+    since = by_page[1:] - clock[:-1, None]
+    does = np.array([known.setdefault(page.tobytes(), len(known)) for page in since])
+    for period in range(1, min(reach, len(does) - reach) + 1):
+        end = len(does) - period
+        if (does[len(does) - reach :] == does[end - reach : end]).all():
+            return Repetition(period, int(clock[-1] - clock[-1 - period]))
     return None

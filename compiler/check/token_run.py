@@ -14,8 +14,10 @@ Until then every page is run, and all of them if that never happens.
 
 from collections import defaultdict, deque
 from dataclasses import dataclass, field
+from itertools import chain, islice
 
 from compiler.check.page_flow import FlowError, in_order, sources_of
+from compiler.check.repeating_pages import MOST_PERIOD, RepeatingPages
 from compiler.ir.body import Body, Literal, Operand
 from compiler.ir.buffer import Buffer
 from compiler.ir.edge import Barrier, Edge, Semaphore
@@ -81,26 +83,21 @@ class TokenRun:
     def run(self) -> "TokenRun":
         """Run the pages and return this run."""
         stages = [s for s in in_order(self.program) if not isinstance(s.kind, Load)]
-        first_reused = max((taken.maxlen or 0 for taken in self._taken.values()), default=0)
-        history: list[dict[str, int]] = []
-        kept, patience = None, 1
+        reach = max((taken.maxlen or 0 for taken in self._taken.values()), default=0)
+        repeating = RepeatingPages(reach // self.program.tile)
+        lasts: deque[dict[str, int]] = deque(maxlen=MOST_PERIOD + 1)
         for page in range(self.pages):
+            before = self.end
             self._readable = defaultdict(list)
             for stage in stages:
                 for beat in range(self.program.tile):
                     self._pass(stage, page, beat)
             self.pages_run = page + 1
-            if (page + 1) * self.program.tile < first_reused:
-                continue
-            # Brent's search for a cycle: compare with one state kept, and keep another one after
-            # twice as many pages as before.
-            history.append({stage: last for stage, (_, last) in self.sent.items()})
-            state = self._state()
-            if state == kept:
-                self._go_on(history)
+            lasts.append({stage: last for stage, (_, last) in self.sent.items()})
+            period = repeating.period(self._times_since(before))
+            if period is not None:
+                self._go_on(list(lasts)[-1 - period :])
                 break
-            if len(history) > patience:
-                kept, patience, history = state, 2 * patience, history[-1:]
         return self
 
     def _slots(self, buffer: Buffer) -> deque[int]:
@@ -109,10 +106,11 @@ class TokenRun:
         pages = depth if depth < self.pages else 1
         return deque(maxlen=pages * self.program.tile)
 
-    def _state(self) -> list[int]:
-        """All that the next page depends on, counted from the end of this one."""
-        times = [cycle - self.end for taken in self._taken.values() for cycle in taken]
-        return times + [cycle - self.end for cycle in self._passed.values()]
+    def _times_since(self, cycle: int) -> list[int]:
+        """What the last page has left behind for those after it to wait for."""
+        tile = self.program.tile
+        left = [islice(reversed(taken), tile) for taken in self._taken.values()]
+        return [time - cycle for time in chain(*left, self._passed.values(), (self.end,))]
 
     def _go_on(self, history: list[dict[str, int]]) -> None:
         """Repeat the pages behind the first of ``history`` up to the last page of the run."""

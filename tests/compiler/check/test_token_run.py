@@ -65,7 +65,7 @@ def with_links(program: Program, seed: int) -> Program:
 class EveryPage(TokenRun):
     """Runs every page, whether or not the run repeats itself."""
 
-    def _state(self) -> list[int]:
+    def _times_since(self, cycle: int) -> list[int]:
         return [self.pages_run]
 
 
