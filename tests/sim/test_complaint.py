@@ -4,12 +4,12 @@ import pytest
 
 from sim.complaint import complaint
 
-QUOTED_SOURCE = """In file included from /work/a b/library.cc:1:
-/work/values.h: In function 'int f()':
-/work/a b/library.cc:3:5: warning: unused variable 'error' [-Wunused-variable]
+QUOTED_SOURCE = """In file included from /home/a b/library.cc:1:
+/home/values.h: In function 'int f()':
+/home/a b/library.cc:3:5: warning: unused variable 'error' [-Wunused-variable]
     3 | error: int error = 2;
       | error: ^~~~~
-/work/a b/library.cc:58:28: error: 'nothing' was not declared in this scope
+/home/a b/library.cc:58:28: error: 'nothing' was not declared in this scope
    58 |   return nothing;
 """
 LINKER = """/usr/bin/ld: x.o: in function `f':
@@ -28,7 +28,7 @@ ValueError: no
     [
         (
             QUOTED_SOURCE,
-            "/work/a b/library.cc:58:28: error: 'nothing' was not declared in this scope",
+            "/home/a b/library.cc:58:28: error: 'nothing' was not declared in this scope",
         ),
         (LINKER, "x.cc:(.text+0x5): undefined reference to `foo()'"),
         (
