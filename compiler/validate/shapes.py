@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from compiler.errors import ValidationError
 from compiler.ir.buffer import Page
-from compiler.ir.init import Const, FloatValues, Pattern, Values
+from compiler.ir.init import Const, External, FloatValues, Pattern, Values
 from compiler.ir.program import Program
 from compiler.ir.stage import Load, Recv
 from compiler.ir.tensor import Tensor, TensorRole
@@ -17,6 +17,7 @@ def check_shapes(program: Program) -> None:
         _claimed(program, tensor)
         _value_range(tensor)
         _fill(program, tensor)
+    _suppliers(program)
     _pages(program)
     _depths(program)
     _work(program)
@@ -90,6 +91,23 @@ def _fill(program: Program, tensor: Tensor) -> None:
             f"tensor {tensor.name!r} is filled with values in [{low}, {high}], but said to hold "
             f"values in [{span.low}, {span.high}]",
         )
+
+
+def _suppliers(program: Program) -> None:
+    """All slices of an operand come from the host or none does: it is given whole, or not at all."""
+    first: dict[str, Tensor] = {}
+    for tensor in program.tensors:
+        if tensor.role is not TensorRole.INPUT:
+            continue
+        other = first.setdefault(tensor.slice_of.whole if tensor.slice_of else tensor.name, tensor)
+        if isinstance(tensor.init, External) != isinstance(other.init, External):
+            supplied, stated = sorted((tensor, other), key=lambda t: t.init != External())
+            raise ValidationError(
+                "FillMixed",
+                tensor.name,
+                f"tensor {supplied.name!r} is supplied by the host, and {stated.name!r}, another "
+                f"slice of one operand, states its values; all slices must do alike",
+            )
 
 
 def _pages(program: Program) -> None:

@@ -83,6 +83,13 @@ MUTANTS = (
         "too few values", "FillLength", "lists 1023 values for 16 x 64", init=Values((0,) * 1023)
     ),
     filled("too many floats", "FillLength", "lists 1025 values", init=FloatValues((0.0,) * 1025)),
+    Mutant(
+        "a slice that states its values beside others that the host supplies",
+        changed(FOUR, "c2.b", init=Zero()),
+        "FillMixed",
+        "c2.b",
+        "'c0.b' is supplied by the host, and 'c2.b', another slice of one operand, states its",
+    ),
     paged("a page of fewer beats", "c1.partial", Page(4, 8, INT32)),
     paged("a page of fewer lanes", "c1.partial", Page(8, 4, INT32)),
     paged("a page of narrower sums", "c0.landing_0", Page(8, 8, INT16)),
