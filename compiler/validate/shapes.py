@@ -94,7 +94,7 @@ def _fill(program: Program, tensor: Tensor) -> None:
 
 
 def _suppliers(program: Program) -> None:
-    """All slices of an operand come from the host or none does: it is given whole, or not at all."""
+    """The host supplies all slices of an operand or none: it is given whole, or not at all."""
     first: dict[str, Tensor] = {}
     for tensor in program.tensors:
         if tensor.role is not TensorRole.INPUT:
