@@ -36,8 +36,8 @@ class RepeatingPages:
         if self._period and self._recent[-1 - self._period] == page:
             self._repeated += 1
         else:
-            ago = self._count - self._last_seen.get(page, -MOST_PERIOD)
-            self._period = ago if ago < MOST_PERIOD else 0
+            ago = self._count - self._last_seen.get(page, -MOST_PERIOD - 1)
+            self._period = ago if ago <= MOST_PERIOD else 0
             self._repeated = 1
         if len(self._last_seen) > 8 * MOST_PERIOD:
             self._last_seen.clear()

@@ -145,17 +145,16 @@ class TokenRun:
         """
         (out,) = stage.outs
         pairs = block_count * self.program.tile
-        pace = 1
-        for name in stage.ins:
-            if (self.program.buffer_by_name[name].depth_pages or 0) * self.program.tile == 1:
-                pace = 1 + FIFO_CYCLES
+        operands = [self.program.buffer_by_name[name] for name in stage.ins]
+        single = [b.name for b in operands if (b.depth_pages or 0) * self.program.tile == 1]
+        pace = 1 + FIFO_CYCLES if single else 1
         if beat == 0:
             before = self._passed.get(stage.name)
             ready = LOAD_CYCLES + FIFO_CYCLES if before is None else before + pace
             admitted = self._wait(ready, self._slot(out, page), out)
             self._passed[stage.name] = admitted + (pairs - 1) * pace
-            if pace > 1 and pairs * self.pages > 1:
-                self.waited |= dict.fromkeys(stage.ins, pairs * self.pages)
+            for name in single:
+                self._wait(0, (pairs - 1 + (before is not None)) * FIFO_CYCLES, name)
             for edge in self.program.edges_by_destination[stage.name]:
                 self._send(edge.source, LOAD_CYCLES)
                 self._send(edge.source, self._passed[stage.name] - FIFO_CYCLES)
