@@ -3,13 +3,15 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from compiler.ir.distribution import Distribution
+from compiler.ir.choice import Chooser, chosen_by
 from compiler.ir.dtype import DType
+from compiler.ir.layout import Layout
+from compiler.ir.orientation import Orientation
 from compiler.ir.stage import Site
 
 
 class BufferKind(StrEnum):
-    """``FIFO`` joins two stages of one site; ``INTERM`` holds a partial that leaves its chip."""
+    """``FIFO`` joins two stages of one site; ``INTERM`` holds what leaves its chip."""
 
     FIFO = "Fifo"
     INTERM = "Interm"
@@ -17,11 +19,15 @@ class BufferKind(StrEnum):
 
 @dataclass(frozen=True)
 class Page:
-    """One tile's worth of traffic: ``beats`` words of ``lanes`` elements."""
+    """One tile's worth of traffic: ``beats`` words of ``lanes`` elements.
+
+    ``orientation`` says what a beat is of its tile.
+    """
 
     beats: int
     lanes: int
     dtype: DType
+    orientation: Orientation = Orientation.ROWS
 
     @property
     def beat_bits(self) -> int:
@@ -29,19 +35,39 @@ class Page:
         return self.lanes * self.dtype.bits
 
     def __str__(self) -> str:
-        return f"{self.beats} beats x {self.lanes} {self.dtype}"
+        along = "" if self.orientation is Orientation.ROWS else f", {self.orientation}"
+        return f"{self.beats} beats x {self.lanes} {self.dtype}{along}"
+
+
+@dataclass(frozen=True)
+class Depth:
+    """Pages that fit into a buffer."""
+
+    pages: int
+    by: Chooser = chosen_by()
 
 
 @dataclass(frozen=True)
 class Buffer:
     """A first-in first-out store of pages at one site.
 
-    ``depth_pages`` is ``None`` until the buffer pass chooses it.
+    Parameters
+    ----------
+    holds : tuple of Layout
+        What its pages hold of the value that they belong to, by turns: one layout, but for what a
+        merge has put together.
+    depth : Depth or None
+        ``None`` until the buffer pass chooses it.
     """
 
     name: str
     kind: BufferKind
     page: Page
-    distribution: Distribution
+    holds: tuple[Layout, ...]
     site: Site | None = None
-    depth_pages: int | None = None
+    depth: Depth | None = None
+
+    @property
+    def depth_pages(self) -> int | None:
+        """Pages that fit, if that is decided."""
+        return None if self.depth is None else self.depth.pages

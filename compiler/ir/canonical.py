@@ -11,67 +11,61 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from compiler.ir.buffer import Buffer
-from compiler.ir.distribution import Partial
-from compiler.ir.edge import Edge, Semaphore
-from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
+from compiler.ir.edge import Edge
+from compiler.ir.graph import Graph
+from compiler.ir.layout import Layout, Partial
+from compiler.ir.stage import KINDS, Stage
 from compiler.ir.tensor import Tensor
 
 if TYPE_CHECKING:
-    from compiler.ir.program import Claim, Collective, Program
+    from compiler.ir.program import Collective, Program
 
 Key = tuple[Any, ...]
-KINDS = (Load, MatmulTiles, Recv, Fold, Map, Store)
-"""Kinds of stages in the order in which data passes them."""
 
 
 def in_canonical_order(program: "Program") -> "Program":
     """The same program in the canonical order; itself, if it is in that order.
 
-    Stages are sorted by chip, kind and name, and all that belongs to a stage as the stages are:
-    buffers, edges, links, times. Operands come by slice. Numbers in names count as numbers. Nothing
-    is assumed of the program but its types, so a broken one stays as broken as it is.
+    Values come as the operations take and make them, tensors by value and chip. Stages are sorted
+    by chip, kind and name, and all that belongs to a stage as the stages are: buffers, edges, links,
+    times. Numbers in names count as numbers. Nothing is assumed of the program but its types, so a
+    broken one stays as broken as it is.
     """
+    graph = _sorted_graph(program.graph)
+    value = _Places(record.name for record in graph.values)
     stages = sorted(program.stages, key=_stage_key)
-    tensors = sorted(program.tensors, key=lambda tensor: _tensor_key(program.claim, tensor))
+
+    def tensor_key(tensor: Tensor) -> Key:
+        return value[tensor.value], tensor.chip, natural(tensor.name)
+
+    tensors = sorted(program.tensors, key=tensor_key)
     stage = _Places(record.name for record in stages)
     filled = _Places(name for record in stages for name in record.outs)
-    moved = _Places(s.kind.tensor for s in stages if isinstance(s.kind, Load | Store))
-    buffers = sorted(map(_sorted_sum, program.buffers), key=lambda held: filled[held.name])
+    buffers = sorted(map(_sorted_sums, program.buffers), key=lambda held: filled[held.name])
 
     def edge_key(edge: Edge) -> Key:
         ends = stage[edge.source], filled[edge.buffer], stage[edge.destination]
         return *ends, natural(edge.name)
 
     edges = sorted(program.edges, key=edge_key)
-    carried = _Places(name for edge in edges for name in edge.route or ())
-    raised = _Places(
-        name
-        for edge in edges
-        if isinstance(edge.handoff, Semaphore)
-        for name in (edge.handoff.ready, edge.handoff.valid)
-    )
+    carried = _Places(edge.link for edge in edges if edge.link is not None)
     owner = _Places(record.name for record in (*tensors, *buffers))
     lists: dict[str, list[Any]] = {
         "tensors": tensors,
         "stages": stages,
         "buffers": buffers,
         "edges": edges,
-        "semaphores": sorted(program.semaphores, key=raised.__getitem__),
+        "links": sorted(program.links, key=lambda link: carried[link.name]),
         "collectives": sorted(
             (_sorted_collective(collective, stage) for collective in program.collectives),
             key=lambda collective: natural(collective.name),
         ),
-        "trips": sorted(program.trips, key=lambda t: (moved[t.tensor], t.pages, t.times)),
         "memory": sorted(
             program.memory, key=lambda p: (owner[p.owner], p.chip, p.address, p.size_bytes)
         ),
     }
-    if program.links is not None:
-        lists["links"] = sorted(program.links, key=lambda link: carried[link.name])
     changes: dict[str, Any] = {name: tuple(records) for name, records in lists.items()}
-    changes["requires"] = replace(
-        program.requires, handoffs=tuple(sorted(program.requires.handoffs))
-    )
+    changes["graph"] = graph
     if program.schedule is not None:
         timings = sorted(program.schedule.timings, key=lambda t: (stage[t.stage], t.first_beat))
         changes["schedule"] = replace(program.schedule, timings=tuple(timings))
@@ -101,25 +95,30 @@ class _Places:
 
 
 def _stage_key(stage: Stage) -> Key:
-    chip = -1 if stage.site is None else stage.site.chip
+    chip = -1 if stage.chip is None else stage.chip
     return chip, KINDS.index(type(stage.kind)), natural(stage.name)
 
 
-def _tensor_key(claim: "Claim", tensor: Tensor) -> Key:
-    piece = tensor.slice_of
-    wholes = (claim.left, claim.right, claim.output)
-    whole = tensor.name if piece is None else piece.whole
-    place = wholes.index(whole) if whole in wholes else len(wholes)
-    return place, -1 if piece is None else piece.index, natural(tensor.name)
+def _sorted_graph(graph: Graph) -> Graph:
+    """The graph with its values in the order in which operations name them."""
+    named = _Places(
+        name for product in graph.operations for name in (product.left, product.right, product.output)
+    )
+    values = tuple(sorted(graph.values, key=lambda value: named[value.name]))
+    return graph if values == graph.values else replace(graph, values=values)
 
 
-def _sorted_sum(buffer: Buffer) -> Buffer:
-    """A buffer whose sum lists what it holds from the first contribution to the last."""
-    held = buffer.distribution
-    if not isinstance(held, Partial):
-        return buffer
-    contributions = tuple(sorted(held.contributions))
-    return replace(buffer, distribution=replace(held, contributions=contributions))
+def _sorted_sums(buffer: Buffer) -> Buffer:
+    """A buffer whose sums list what they hold from the first contribution to the last."""
+    holds = tuple(map(_sorted_layout, buffer.holds))
+    return buffer if holds == buffer.holds else replace(buffer, holds=holds)
+
+
+def _sorted_layout(layout: Layout) -> Layout:
+    return tuple(
+        Partial(tuple(sorted(placement.of))) if isinstance(placement, Partial) else placement
+        for placement in layout
+    )
 
 
 def _sorted_collective(collective: "Collective", stage: _Places) -> "Collective":

@@ -1,34 +1,55 @@
 """Edges, the hand-offs that they are made of, and the links that carry them between chips."""
 
 from dataclasses import dataclass
+from typing import ClassVar
+
+from compiler.ir.choice import Chooser, chosen_by
 
 
 @dataclass(frozen=True)
 class Fifo:
     """Local hand-off through a first-in first-out buffer."""
 
+    crosses: ClassVar = False
+    by_page: ClassVar = False
+
+    by: Chooser = chosen_by()
+
 
 @dataclass(frozen=True)
 class ValidReady:
     """Local hand-off of a valid/ready stream."""
+
+    crosses: ClassVar = False
+    by_page: ClassVar = False
+
+    by: Chooser = chosen_by()
 
 
 @dataclass(frozen=True)
 class Token:
     """Crossing hand-off: the receiver grants credits, the sender spends one per page."""
 
+    crosses: ClassVar = True
+    by_page: ClassVar = False
+
+    by: Chooser = chosen_by()
+
 
 @dataclass(frozen=True)
 class Semaphore:
     """Crossing hand-off, page by page.
 
-    The receiver raises ``ready`` for each free page slot; the sender waits until ``ready_count``
-    receivers have done so, writes a page and raises ``valid``.
+    The receiver raises ``ready`` for each free page slot; the sender waits for it, writes a page
+    and raises ``valid``.
     """
+
+    crosses: ClassVar = True
+    by_page: ClassVar = True
 
     ready: str
     valid: str
-    ready_count: int = 1
+    by: Chooser = chosen_by()
 
 
 @dataclass(frozen=True)
@@ -39,13 +60,23 @@ class Barrier:
     ``group`` names the collective that the hand-off belongs to.
     """
 
+    crosses: ClassVar = True
+    by_page: ClassVar = True
+
     group: str = ""
+    by: Chooser = chosen_by()
 
 
 Handoff = Fifo | ValidReady | Token | Semaphore | Barrier
+"""Hand-offs. Each kind says whether it ``crosses`` between chips, and whether a page is there only
+as a whole (``by_page``), or beat by beat."""
 
-LOCAL_HANDOFFS = ("ValidReady", "Fifo")
-CROSSING_HANDOFFS = ("Token", "Semaphore", "Barrier")
+HANDOFFS: dict[str, type[Handoff]] = {
+    kind.__name__: kind for kind in (ValidReady, Fifo, Token, Semaphore, Barrier)
+}
+"""Kinds of hand-offs by name, in the order in which they are preferred."""
+LOCAL_HANDOFFS = tuple(name for name, kind in HANDOFFS.items() if not kind.crosses)
+CROSSING_HANDOFFS = tuple(name for name, kind in HANDOFFS.items() if kind.crosses)
 
 
 @dataclass(frozen=True)
@@ -53,8 +84,18 @@ class Edge:
     """Pages flow from stage ``source`` through ``buffer`` to stage ``destination``.
 
     An edge between chips names the buffer at the sender; the receiver is a Recv stage that owns
-    a buffer of its own. ``handoff`` is ``None`` until the handshake pass, ``route`` until the
-    route pass; a route lists link names in the order of the way, and is empty inside a chip.
+    a buffer of its own.
+
+    Parameters
+    ----------
+    handoff : Handoff or None
+        ``None`` until the handshake pass.
+    link : str or None
+        The link that carries an edge between chips; ``None`` until the route pass, and inside a
+        chip.
+    via : tuple of int
+        Chips that an edge is to pass on its way. The route pass puts stages there that receive and
+        send again, and leaves none.
     """
 
     name: str
@@ -62,7 +103,8 @@ class Edge:
     buffer: str
     destination: str
     handoff: Handoff | None = None
-    route: tuple[str, ...] | None = None
+    link: str | None = None
+    via: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

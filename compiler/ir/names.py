@@ -14,6 +14,8 @@ RULE = (
     f"at most {NAME_LENGTH} letters, digits and underscores of ASCII, beginning with a letter, "
     f"in words joined by '.', '-' or '->'"
 )
+AXIS = re.compile(r"[a-z][a-z0-9]{0,31}")
+AXIS_RULE = "at most 32 lower-case letters and digits, beginning with a letter"
 CHIP = re.compile(r"c\d+\.")
 SHOWN_LENGTH = 60
 

@@ -2,34 +2,21 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
-from compiler.ir.body import Body
 from compiler.ir.buffer import Buffer
 from compiler.ir.canonical import in_canonical_order
 from compiler.ir.certificate import Certificate
+from compiler.ir.chip_view import ChipView, views_of
 from compiler.ir.dtype import DType
 from compiler.ir.edge import Edge, Link
+from compiler.ir.graph import Claim, Graph, claim_of
+from compiler.ir.mesh import Mesh
 from compiler.ir.stage import Stage
 from compiler.ir.target import Target
 from compiler.ir.tensor import Tensor
 
-
-@dataclass(frozen=True)
-class Claim:
-    """What the program says that it computes: ``output = left . right`` of the whole shapes.
-
-    ``k`` counts the elements that the user's operands have; ``k_pad`` zeros stand behind them.
-    ``map`` is an expression over one operand that is applied to each element of the whole sum.
-    """
-
-    left: str
-    right: str
-    output: str
-    m: int
-    n: int
-    k: int
-    k_pad: int = 0
-    map: Body | None = None
+Record = TypeVar("Record")
 
 
 @dataclass(frozen=True)
@@ -41,53 +28,33 @@ class Numerics:
 
 
 @dataclass(frozen=True)
-class WorkPlan:
-    """The block plan of one chip: result tiles along m and n, blocks along its slice of k.
-
-    ``order`` says which of ``m`` and ``n`` is the outer loop: ``mn`` or ``nm``.
-    """
-
-    m_tiles: int
-    n_tiles: int
-    k_blocks: int
-    order: str = "mn"
-
-    @property
-    def result_pages(self) -> int:
-        """Result pages that each chip produces."""
-        return self.m_tiles * self.n_tiles
-
-
-@dataclass(frozen=True)
 class Collective:
-    """A group operation: which stages of which chips make it up, and how it combines.
+    """A change of the placement of a value along one axis of the mesh, by one group of chips.
 
-    ``chips`` and ``stages`` have no order. What is added to what is said by the folds.
+    Parameters
+    ----------
+    kind : str
+        ``reduce``: from ``Partial`` to ``At(home)``; ``broadcast``: from ``At(home)`` to
+        ``Replicate``.
+    algorithm : str
+        ``star`` or ``tree``.
+    value, axis : str
+        What changes, and along which axis.
+    chips, stages : tuple
+        Who takes part, and the stages that make it up, in no order. What is added to what is said
+        by the folds.
+    home : int
+        The chip that ends up with the sum, or begins with the whole.
     """
 
     name: str
     kind: str
     algorithm: str
+    value: str
+    axis: str
     chips: tuple[int, ...]
     home: int
     stages: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Requires:
-    """What a target must provide for the program to run on it."""
-
-    handoffs: tuple[str, ...] = ()
-    link_ports: int = 0
-
-
-@dataclass(frozen=True)
-class Trip:
-    """How often a run moves the pages of a tensor: ``pages`` of them, each ``times`` over."""
-
-    tensor: str
-    pages: int
-    times: int
 
 
 @dataclass(frozen=True)
@@ -124,38 +91,50 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Program:
-    """A placed program over ``chip_count`` chips, or one on its way there.
+    """A placed program over the chips of a mesh, or one on its way there.
 
     None of its lists has an order: records refer to each other by name. Order means something only
-    where a record says so: the ``ins`` and ``outs`` of a stage, the loops of a walk, the links of a
-    route, the values of a tensor, the obligations of a certificate and their evidence. Whoever goes
-    through a program goes through its :attr:`canonical` form.
+    where a record says so: the axes of a mesh and the placements along them, the ``ins`` and
+    ``outs`` of a stage and the turns of a merge, the loops of a walk, the values of a tensor, the
+    obligations of a certificate and their evidence. Whoever goes through a program goes through its
+    :attr:`canonical` form.
     """
 
     name: str
     target: Target
     tile: int
-    chip_count: int
-    claim: Claim
+    mesh: Mesh
+    graph: Graph
     numerics: Numerics
     tensors: tuple[Tensor, ...]
     stages: tuple[Stage, ...]
     buffers: tuple[Buffer, ...]
     edges: tuple[Edge, ...]
-    semaphores: tuple[str, ...] = ()
-    links: tuple[Link, ...] | None = None
+    links: tuple[Link, ...] = ()
     collectives: tuple[Collective, ...] = ()
-    work: WorkPlan | None = None
-    trips: tuple[Trip, ...] = ()
-    requires: Requires = Requires()
     memory: tuple[Allocation, ...] = ()
     schedule: Schedule | None = None
     certificate: Certificate | None = None
+
+    @property
+    def chip_count(self) -> int:
+        """Chips of the mesh."""
+        return self.mesh.chip_count
+
+    @cached_property
+    def claim(self) -> Claim:
+        """What the program says that it computes, as the one product that its graph has."""
+        return claim_of(self.graph)
 
     @cached_property
     def canonical(self) -> "Program":
         """The same program, with the lists that have no order in the compiler's order."""
         return in_canonical_order(self)
+
+    @cached_property
+    def chips(self) -> tuple[ChipView, ...]:
+        """What each chip has of the program."""
+        return views_of(self)
 
     @cached_property
     def stage_by_name(self) -> dict[str, Stage]:
@@ -173,9 +152,14 @@ class Program:
         return {tensor.name: tensor for tensor in self.tensors}
 
     @cached_property
+    def tensors_of(self) -> dict[str, tuple[Tensor, ...]]:
+        """By value, the tensors that are parts of it."""
+        return _grouped(self.tensors, "value")
+
+    @cached_property
     def link_by_name(self) -> dict[str, Link]:
         """Links by name."""
-        return {link.name: link for link in self.links or ()}
+        return {link.name: link for link in self.links}
 
     @cached_property
     def edges_by_destination(self) -> dict[str, tuple[Edge, ...]]:
@@ -187,18 +171,32 @@ class Program:
         """Edges by the stage that they leave."""
         return _grouped(self.edges, "source")
 
+    @cached_property
+    def edge_by_buffer(self) -> dict[str, Edge]:
+        """The edge that takes from each buffer."""
+        return {edge.buffer: edge for edge in self.edges}
+
     def crosses(self, edge: Edge) -> bool:
         """Whether an edge runs between two chips. Both its stages must be placed."""
-        source = self.stage_by_name[edge.source].site
-        destination = self.stage_by_name[edge.destination].site
+        source = self.stage_by_name[edge.source].chip
+        destination = self.stage_by_name[edge.destination].chip
         assert source is not None
         assert destination is not None
-        return source.chip != destination.chip
+        return source != destination
+
+    def landing(self, edge: Edge) -> Buffer:
+        """The buffer in which an edge between chips lands."""
+        (landing,) = self.stage_by_name[edge.destination].outs
+        return self.buffer_by_name[landing]
+
+    def real_shape(self, tensor: Tensor) -> tuple[int, int]:
+        """Rows and columns of a tensor that are elements of its value, without padding."""
+        value = self.graph.value_by_name[tensor.value]
+        return tensor.real_shape(value.rows, value.cols)
 
 
-def _grouped(edges: tuple[Edge, ...], field: str) -> dict[str, tuple[Edge, ...]]:
-    groups: dict[str, tuple[Edge, ...]] = {}
-    for edge in edges:
-        key = getattr(edge, field)
-        groups[key] = (*groups.get(key, ()), edge)
-    return groups
+def _grouped(records: tuple[Record, ...], field: str) -> dict[str, tuple[Record, ...]]:
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        groups.setdefault(getattr(record, field), []).append(record)
+    return {key: tuple(group) for key, group in groups.items()}

@@ -1,9 +1,12 @@
 """Stages: what is done, and where."""
 
+from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import ClassVar
 
 from compiler.ir.body import Body
+from compiler.ir.choice import Chooser, chosen_by
 from compiler.ir.walk import Walk
 
 
@@ -25,29 +28,44 @@ class EngineKind(StrEnum):
     COMPUTE = "compute"
     MOVEMENT = "movement"
     LINK = "link"
+    SWITCH = "switch"
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Engine:
     """One engine of a site. A stage occupies an engine for the whole run."""
 
     kind: EngineKind
     index: int
+    by: Chooser = chosen_by()
 
     def __str__(self) -> str:
         return f"{self.kind}{self.index}"
 
 
-class StageRole(StrEnum):
-    """Whether a stage computes or moves data."""
+@dataclass(frozen=True)
+class PortCount:
+    """How many streams a kind of stage takes, or makes: ``most`` is ``None`` without an end."""
 
-    COMPUTE = "compute"
-    MOVEMENT = "movement"
+    least: int
+    most: int | None
+
+    def allows(self, count: int) -> bool:
+        """Whether a stage may have so many."""
+        return self.least <= count and (self.most is None or count <= self.most)
+
+
+NONE, ONE, TWO = PortCount(0, 0), PortCount(1, 1), PortCount(2, 2)
+SEVERAL = PortCount(2, None)
 
 
 @dataclass(frozen=True)
 class Load:
     """Reads the tiles of ``tensor`` in the order of ``walk``, one page per tile."""
+
+    ins: ClassVar = NONE
+    outs: ClassVar = ONE
+    engine: ClassVar = EngineKind.MOVEMENT
 
     tensor: str
     walk: Walk | None = None
@@ -57,6 +75,10 @@ class Load:
 class MatmulTiles:
     """Multiplies pages of A and B; one result page sums ``block_count`` pairs of them."""
 
+    ins: ClassVar = TWO
+    outs: ClassVar = ONE
+    engine: ClassVar = EngineKind.COMPUTE
+
     block_count: int | None = None
 
 
@@ -64,10 +86,18 @@ class MatmulTiles:
 class Recv:
     """Puts what an inter-site edge delivers into a buffer that the receiving site owns."""
 
+    ins: ClassVar = NONE
+    outs: ClassVar = ONE
+    engine: ClassVar = EngineKind.LINK
+
 
 @dataclass(frozen=True)
 class Fold:
     """Combines one page of each input into one page, as ``body`` says."""
+
+    ins: ClassVar = SEVERAL
+    outs: ClassVar = ONE
+    engine: ClassVar = EngineKind.COMPUTE
 
     body: Body
 
@@ -76,18 +106,73 @@ class Fold:
 class Map:
     """Applies ``body``, an expression over one operand, to every element of a page."""
 
+    ins: ClassVar = ONE
+    outs: ClassVar = ONE
+    engine: ClassVar = EngineKind.COMPUTE
+
     body: Body
+
+
+@dataclass(frozen=True)
+class Copy:
+    """Puts each page into every one of its outputs."""
+
+    ins: ClassVar = ONE
+    outs: ClassVar = SEVERAL
+    engine: ClassVar = EngineKind.SWITCH
+
+
+@dataclass(frozen=True)
+class Merge:
+    """Takes pages of its inputs in turns: page p comes from input ``turns[p % len(turns)]``.
+
+    So the pages of several edges pass over one link, in an order that never changes.
+    """
+
+    ins: ClassVar = SEVERAL
+    outs: ClassVar = ONE
+    engine: ClassVar = EngineKind.SWITCH
+
+    turns: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Split:
+    """Puts pages into its outputs in turns: page p goes to output ``turns[p % len(turns)]``."""
+
+    ins: ClassVar = ONE
+    outs: ClassVar = SEVERAL
+    engine: ClassVar = EngineKind.SWITCH
+
+    turns: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Store:
     """Writes pages into ``tensor`` in the order of ``walk``."""
 
+    ins: ClassVar = ONE
+    outs: ClassVar = NONE
+    engine: ClassVar = EngineKind.MOVEMENT
+
     tensor: str
     walk: Walk | None = None
 
 
-StageKind = Load | MatmulTiles | Recv | Fold | Map | Store
+StageKind = Load | MatmulTiles | Recv | Fold | Map | Copy | Merge | Split | Store
+
+KINDS: tuple[type[StageKind], ...] = (
+    Load,
+    MatmulTiles,
+    Recv,
+    Split,
+    Fold,
+    Map,
+    Copy,
+    Merge,
+    Store,
+)
+"""Kinds of stages in the order in which data passes them on a chip."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +191,11 @@ class Stage:
     engine: Engine | None = None
 
     @property
-    def role(self) -> StageRole:
-        """Compute for products, folds and maps, movement for the rest."""
-        computes = isinstance(self.kind, MatmulTiles | Fold | Map)
-        return StageRole.COMPUTE if computes else StageRole.MOVEMENT
+    def chip(self) -> int | None:
+        """The chip that the stage is on, once it has a site."""
+        return None if self.site is None else self.site.chip
+
+
+def pages_in_turn(turns: tuple[int, ...]) -> Counter[int]:
+    """By input or output, the pages that it has in one round of the turns."""
+    return Counter(turns)

@@ -1,10 +1,11 @@
-"""Tensors: what a chip's memory holds, and which slice of which whole that is."""
+"""Tensors: what a chip's memory holds, and which part of which value that is."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from compiler.ir.dtype import DType
 from compiler.ir.init import External, Init
+from compiler.ir.orientation import Orientation
 
 
 class TensorRole(StrEnum):
@@ -29,34 +30,34 @@ class ValueRange:
 
 
 @dataclass(frozen=True)
-class SliceOf:
-    """Slice ``index`` of ``count`` equal slices of tensor ``whole`` along ``axis``.
+class Part:
+    """Where a tensor stands in the value ``of``: the place of its first element."""
 
-    ``axis`` is ``rows`` or ``cols``.
-    """
+    of: str
+    row: int = 0
+    col: int = 0
 
-    whole: str
-    axis: str
-    index: int
-    count: int
+    def __str__(self) -> str:
+        return f"{self.of}[{self.row}, {self.col}]"
 
 
 @dataclass(frozen=True)
 class Tensor:
-    """A matrix in the memory of one chip.
+    """A matrix in the memory of one chip: a part of a value, or all of it.
 
     Parameters
     ----------
     rows, cols : int
-        Elements that the tensor holds, zeros that pad the contraction axis included.
-    pad : tuple of int
-        How many of the last rows and columns are such zeros. A slice does not say: its
-        ``init`` lists them, or the host supplies them.
+        Elements that the tensor holds. Those behind the end of its value are zeros.
     tile : int
         Edge of a tile in elements. The memory holds whole tiles, row-major by tile; edge tiles
         are filled with zeros, which no one outside of the machine sees.
-    slice_of : SliceOf or None
-        Where the tensor stands in the whole that the user knows.
+    part : Part
+        Where the tensor stands in the value that the user knows.
+    orientation : Orientation
+        Whether a word of the memory is a row or a column of a tile.
+    init : Init
+        The elements of the value that it holds, without zeros behind the value's end.
     """
 
     name: str
@@ -66,32 +67,15 @@ class Tensor:
     tile: int
     dtype: DType
     value_range: ValueRange
-    pad: tuple[int, int] = (0, 0)
+    part: Part
+    orientation: Orientation = Orientation.ROWS
     chip: int = 0
     init: Init = field(default_factory=External)
-    slice_of: SliceOf | None = None
 
     @property
-    def value_shape(self) -> tuple[int, int]:
-        """Rows and columns without the padding: the shape that ``init`` describes."""
-        return self.rows - self.pad[0], self.cols - self.pad[1]
-
-    def split_values(self, values: tuple[int, ...], end: int) -> tuple[list[int], list[int]]:
-        """Listed values before and behind element ``end`` of the axis that this is a slice along.
-
-        Those behind it are the zeros that pad the axis, which no value range needs to hold.
-        """
-        piece = self.slice_of
-        if piece is None or not self.cols:
-            return list(values), []
-        along_rows = piece.axis == "rows"
-        real = end - piece.index * (self.rows if along_rows else self.cols)
-        before: list[int] = []
-        behind: list[int] = []
-        for position, value in enumerate(values):
-            along = position // self.cols if along_rows else position % self.cols
-            (before if along < real else behind).append(value)
-        return before, behind
+    def value(self) -> str:
+        """The value that it is a part of."""
+        return self.part.of
 
     @property
     def row_tiles(self) -> int:
@@ -107,3 +91,10 @@ class Tensor:
     def page_count(self) -> int:
         """Tiles in the whole tensor."""
         return self.row_tiles * self.col_tiles
+
+    def real_shape(self, rows: int, cols: int) -> tuple[int, int]:
+        """Rows and columns that are elements of its value, which has ``rows`` and ``cols``."""
+        return (
+            max(0, min(self.rows, rows - self.part.row)),
+            max(0, min(self.cols, cols - self.part.col)),
+        )
