@@ -44,7 +44,7 @@ bitstream: $(VENV)/.installed-fpga
 
 # Every board's pins, and small chips as far as synthesis.
 bitstream-quick: $(VENV)/.installed-dev
-	$(PYTEST) tests/hw/board tests/sim/bitstream tests/shardwright/test_build.py
+	$(PYTEST) tests/constraints tests/hw/board tests/bitstream tests/shardwright/test_build.py
 
 clean:
 	rm -rf $(VENV) build

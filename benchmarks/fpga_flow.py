@@ -16,10 +16,10 @@ from statistics import median
 from amaranth.lib import wiring
 from fpga_harness import TwoPins
 
+from bitstream.router import AUTO, ROUTERS, RouterStalled, Routing, routers
+from bitstream.tool_errors import FpgaToolEndlessError
+from bitstream.toolchain import run_tool, tool_version
 from compiler.errors import ShardwrightError
-from hw.board.build_errors import FpgaToolEndlessError
-from hw.board.router import AUTO, ROUTERS, RouterStalled, Routing, routers
-from hw.board.toolchain import run_tool, tool_version
 from hw.verilog.convert import to_rtlil
 
 TOP = "top"

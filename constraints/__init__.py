@@ -1,1 +1,1 @@
-"""Boards that chips are built for, one TOML file each; ``hw.board.description`` reads them."""
+"""Boards as data: what each carries, one TOML file each, and the cables between them."""

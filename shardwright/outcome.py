@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from report.run import pictures, record, summary
 from shardwright.printing import draw, say
 from sim.files import write_whole
-from sim.report import pictures, record, summary
 from sim.result import RunResult
 
 

@@ -1,9 +1,9 @@
 """The packages beside this one, which a user's own modules of the same names do not hide.
 
-``compiler``, ``hw``, ``sim`` and ``constraints`` are top-level packages, found by their names. A
-script whose folder holds a ``sim.py`` would get that one instead. So importing ``shardwright``
-takes them from the folder that it lies in itself. Everything below them is found through them from
-then on, whenever it is imported.
+``compiler``, ``constraints``, ``hw``, ``sim``, ``report``, ``bitstream`` and ``host`` are top-level
+packages, found by their names. A script whose folder holds a ``sim.py`` would get that one instead.
+So importing ``shardwright`` takes them from the folder that it lies in itself. Everything below
+them is found through them from then on, whenever it is imported.
 """
 
 import importlib
@@ -14,7 +14,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 
-SIBLINGS = ("compiler", "hw", "sim", "constraints")
+SIBLINGS = ("compiler", "constraints", "hw", "sim", "report", "bitstream", "host")
 FOLDER = Path(__file__).parents[1]
 
 

@@ -1,1 +1,1 @@
-"""What did happen: reference, simulation, results and reports."""
+"""What did happen: reference, simulation, results, and simulated boards."""

@@ -22,10 +22,10 @@ from compiler.workload import MatmulSpec
 from hw.chip_registers import chip_register_map
 from hw.program_digest import program_digest
 from hw.verilog.design import design
+from report.run import record
 from sim.cosim.package import write_package
 from sim.interpreter import interpret
 from sim.operands import assembled, bind
-from sim.report import record
 from sim.simulate import simulate
 from tests.mutation.certified import PLANS, answer, certified_program, operands
 from tests.mutation.mutations import MUTATIONS

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from shardwright.siblings import SIBLINGS
 from tests.tiers import chosen, cover
 
 ROOT = Path(__file__).parents[1]
@@ -73,11 +74,11 @@ def test_every_room_has_tests_in_every_run():
     assert {name.partition("::")[0].rpartition("/")[0] for name in slow} <= folders
     rooms = {
         str(path.parent.relative_to(ROOT))
-        for room in ("compiler", "hw", "sim", "shardwright")
+        for room in SIBLINGS
         for path in (ROOT / room).rglob("*.py")
         if path.name != "__init__.py"
     }
-    rooms |= {"constraints", "docs", "examples"}
+    rooms |= {"shardwright", "shardwright/commands", "docs", "examples"}
     without = {room for room in rooms if f"tests/{room}" not in folders}
     # Commands are tested beside the command line, and the benches by running them.
     assert without == {"shardwright/commands", "sim/cosim/bench"}

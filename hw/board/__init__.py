@@ -1,1 +1,1 @@
-"""Boards: what carries a chip, and what joins the boards of several."""
+"""What a board puts around a chip: its clock, its host's port, and links over pins."""

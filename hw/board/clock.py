@@ -6,9 +6,9 @@ from amaranth.hdl import ClockDomain, ClockSignal, Const, Elaboratable, Module, 
 from amaranth.lib import io
 from amaranth.lib.cdc import FFSynchronizer, ResetSynchronizer
 
-from hw.board.board import Board
-from hw.board.clocking import nearest, pll_settings
-from hw.board.errors import UnreachableClockError
+from constraints.board import Board
+from constraints.clocking import nearest, pll_settings
+from constraints.errors import UnreachableClockError
 from hw.board.pll import PhaseLockedLoop
 
 SETTLING_CYCLES = 16

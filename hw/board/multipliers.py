@@ -2,7 +2,7 @@
 
 from compiler.ir.program import Program
 from compiler.ir.stage import MatmulTiles
-from hw.board.board import Board
+from constraints.board import Board
 from hw.multiplier.ecp5 import Ecp5Multiplier
 from hw.multiplier.ice40 import Ice40Multiplier
 from hw.multiplier.plan import MultiplierKind, MultiplierPlan, plan_multipliers

@@ -5,8 +5,8 @@ from amaranth.hdl import ClockDomain, Elaboratable, Module
 from amaranth.lib import io, wiring
 
 from compiler.ir.program import Program
-from hw.board.board import Board, LinkPort
-from hw.board.cables import Cabling
+from constraints.board import Board, LinkPort
+from constraints.cables import Cabling
 from hw.board.clock import ClockGenerator, request
 from hw.board.link_pads import LinkPads
 from hw.board.resources import link_name

@@ -5,7 +5,7 @@ from typing import Any
 from amaranth.hdl import Const, Elaboratable, Instance, Module, Signal
 from amaranth.lib import io
 
-from hw.board.clocking import PllSettings
+from constraints.clocking import PllSettings
 
 EHXPLLL_OPTIONS = {
     "FEEDBK_PATH": "CLKOP",

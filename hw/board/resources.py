@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from amaranth.build import Attrs, Clock, Pins, Platform, Resource, Subsignal
 
-from hw.board.board import Board, LinkPort
-from hw.board.connectors import platform_class
-from hw.board.families import FAMILIES, io_attributes
+from constraints.board import Board, LinkPort
+from constraints.connectors import platform_class
+from constraints.families import FAMILIES, io_attributes
 
 
 def link_resource(board: Board, port: LinkPort) -> Resource:

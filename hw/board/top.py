@@ -10,8 +10,8 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from compiler.ir.edge import Edge, Token
 from compiler.ir.program import Program
+from constraints.cables import Cabling
 from hw.board.board_port import BoardPort
-from hw.board.cables import Cabling
 from hw.board.link_pads import LinkPads
 from hw.board.multipliers import board_multipliers
 from hw.board.pin_link import PinLinkSignature

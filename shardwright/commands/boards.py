@@ -6,11 +6,10 @@ from typing import Any
 
 import click
 
-from hw.board.cabling import SHAPES, Cabling, cable, joints_of_shape
-from hw.board.cabling_file import load_cabling
-from hw.board.description import board_names, load_board
-from shardwright.printing import say
-from sim.board_report import (
+from constraints.cabling import SHAPES, Cabling, cable, joints_of_shape
+from constraints.cabling_file import load_cabling
+from constraints.description import board_names, load_board
+from report.boards import (
     board_lines,
     board_record,
     board_rows,
@@ -19,7 +18,8 @@ from sim.board_report import (
     cabling_rows,
     pin_rows,
 )
-from sim.table import aligned
+from report.table import aligned
+from shardwright.printing import say
 
 CHIP_LIMIT = 1024
 """More boards than one sets up by hand."""

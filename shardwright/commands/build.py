@@ -9,21 +9,21 @@ import click
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from bitstream import builder
+from bitstream.builder import Wishes, build_program
+from bitstream.chip_build import ChipBuild
+from bitstream.errors import TimingMissedError
+from bitstream.report import pictures, record, summary
+from bitstream.router import AUTO, ROUTERS
+from bitstream.tool_errors import FpgaToolFailedError
+from bitstream.toolchain import LIMIT_SECONDS, STAGES
 from compiler.ir.program import Program
-from hw.board.build_errors import FpgaToolFailedError
-from hw.board.cabling import cable, joints_of_shape
-from hw.board.description import Board, board_names, load_board
-from hw.board.router import AUTO, ROUTERS
-from hw.board.target import board_target
-from hw.board.toolchain import LIMIT_SECONDS, STAGES
+from constraints.cabling import cable, joints_of_shape
+from constraints.description import Board, board_names, load_board
+from constraints.target import board_target
 from shardwright.paths import check_outputs
 from shardwright.printing import complain, draw, say
 from shardwright.problem import load_or_state_problem, product_options, program_option
-from sim.bitstream import builder
-from sim.bitstream.builder import Wishes, build_program
-from sim.bitstream.chip_build import ChipBuild
-from sim.bitstream.errors import TimingMissedError
-from sim.bitstream.report import pictures, record, summary
 
 ALL = "all"
 TAIL_LINES = 15

@@ -10,9 +10,9 @@ from compiler.check import check as recomputed
 from compiler.check.trusted_target import trusted_target
 from compiler.ir.certificate import Certificate
 from compiler.ir.names import is_name, quoted
+from report.certificate import certificate_lines, certificate_record
 from shardwright.printing import say
 from shardwright.programs import read_program
-from sim.certificate_report import certificate_lines, certificate_record
 
 
 @click.command()

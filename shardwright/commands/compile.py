@@ -2,11 +2,11 @@
 
 import click
 
+from report.certificate import certificate_lines
 from shardwright.paths import check_outputs
 from shardwright.printing import say
 from shardwright.problem import problem_options, state_problem
 from shardwright.programs import write_program
-from sim.certificate_report import certificate_lines
 
 
 @click.command("compile")

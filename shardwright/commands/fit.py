@@ -11,9 +11,9 @@ from compiler.errors import ChipCountError
 from compiler.fit import CERTIFY_UP_TO, fit_model
 from compiler.model import ELEMENT_BYTES, Model, load_model, parse_layer
 from compiler.targets import planning
+from report.fit import fit_heading, fit_notes, fit_record, fit_rows
+from report.table import aligned
 from shardwright.printing import say
-from sim.fit_report import fit_heading, fit_notes, fit_record, fit_rows
-from sim.table import aligned
 
 
 @click.command()

@@ -7,12 +7,9 @@ from typing import Any
 import click
 
 from compiler.ir.program import Program
-from hw.board.description import board_names, load_board
-from shardwright.outcome import show_outcome
-from shardwright.paths import check_outputs
-from shardwright.problem import load_or_state_problem, problem_options, program_option
-from sim.host.drive import BoardRun, drive
-from sim.host.uart_bone import (
+from constraints.description import board_names, load_board
+from host.drive import BoardRun, drive
+from host.uart_bone import (
     BAUD,
     LEAST_BAUD,
     LONGEST_TIMEOUT_SECONDS,
@@ -20,6 +17,9 @@ from sim.host.uart_bone import (
     TIMEOUT_SECONDS,
     check_serial,
 )
+from shardwright.outcome import show_outcome
+from shardwright.paths import check_outputs
+from shardwright.problem import load_or_state_problem, problem_options, program_option
 
 
 class Seconds(click.FloatRange):

@@ -7,9 +7,9 @@ import click
 
 from compiler import targets as catalogue
 from compiler.targets import planning
+from report.table import aligned
+from report.targets import planning_rows, target_lines, target_record, target_rows
 from shardwright.printing import say
-from sim.table import aligned
-from sim.target_report import planning_rows, target_lines, target_record, target_rows
 
 
 @click.command()

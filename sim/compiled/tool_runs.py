@@ -1,12 +1,11 @@
 """Tools that run beside each other in threads, and end together."""
 
-import os
-import signal
 import subprocess
 from collections.abc import Sequence
 from concurrent.futures import CancelledError
-from contextlib import suppress
 from threading import Lock
+
+from sim.process_group import kill, start
 
 
 class ToolRuns:
@@ -34,21 +33,12 @@ class ToolRuns:
         with self._lock:
             if self._stopped:
                 raise CancelledError
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                encoding="utf-8",
-                errors="replace",
-                process_group=0,
-            )
+            process = start(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
             self._running.add(process)
         try:
             told, complained = process.communicate(said)
         except BaseException:
-            _end(process)
+            kill(process)
             raise
         finally:
             with self._lock:
@@ -62,9 +52,4 @@ class ToolRuns:
         with self._lock:
             self._stopped = True
             for process in self._running:
-                _end(process)
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+                kill(process)

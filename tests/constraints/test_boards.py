@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hw.board.clocking import pll_settings
-from hw.board.description import board_names, load_board
+from constraints.clocking import pll_settings
+from constraints.description import board_names, load_board
 
 FOLDER = Path(__file__).parents[2] / "constraints"
 BOARDS = [load_board(name) for name in board_names()]

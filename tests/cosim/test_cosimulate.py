@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from report.run import record
 from sim import reference
 from sim.cosim import cosimulate as module
 from sim.cosim.cosimulate import cosimulate
 from sim.errors import BenchFailedError, OutputFileError
-from sim.report import record
 from sim.simulate import simulate
 from tests.cosim.configurations import Configuration
 from tests.cosim.packages import SMALL

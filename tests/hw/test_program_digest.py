@@ -12,8 +12,8 @@ from compiler.pipeline import compile, shard
 from compiler.serialize import from_json, to_json
 from compiler.targets import get
 from compiler.workload import MatmulSpec
-from hw.board.description import load_board
-from hw.board.target import board_target
+from constraints.description import load_board
+from constraints.target import board_target
 from hw.program_digest import program_digest
 from tests.compiler.programs import changed
 from tests.programs import program_for

@@ -3,8 +3,8 @@ import re
 
 import pytest
 
-from hw.board.description import board_names, load_board
-from tests.hw.board.files import BOARD
+from constraints.description import board_names, load_board
+from tests.constraints.files import BOARD
 from tests.shardwright.command import invoke, last_line
 
 TABLE = """\

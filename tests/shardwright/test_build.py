@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from hw.board.description import load_board
+from bitstream import builder
+from bitstream.link_timing import LinkTiming
+from constraints.description import load_board
 from shardwright.programs import write_program
-from sim.bitstream import builder
-from sim.bitstream.link_timing import LinkTiming
+from tests.bitstream.tools import Tools, blink, small_program
 from tests.shardwright.command import invoke, last_line
-from tests.sim.bitstream.tools import Tools, blink, small_program
 
 PRODUCT = "build --m 4 --n 4 --k 16 --chips 2 --tile 2 --board ulx3s-85f"
 

@@ -14,9 +14,9 @@ from compiler.errors import ShardwrightError
 from compiler.fit import fit_model
 from compiler.model import load_model
 from compiler.targets import planning
-from hw.board.cabling_file import load_cabling
-from hw.board.description import load_board
-from sim.board_report import (
+from constraints.cabling_file import load_cabling
+from constraints.description import load_board
+from report.boards import (
     board_lines,
     board_record,
     cabling_lines,
@@ -24,8 +24,8 @@ from sim.board_report import (
     cabling_rows,
     pin_rows,
 )
-from sim.fit_report import fit_heading, fit_notes, fit_record, fit_rows
-from sim.target_report import target_lines, target_record
+from report.fit import fit_heading, fit_notes, fit_record, fit_rows
+from report.targets import target_lines, target_record
 from tests.toml_mutants import dumped, mutant
 
 MUTANTS = 150

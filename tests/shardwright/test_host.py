@@ -11,13 +11,13 @@ import pytest
 
 from compiler.pipeline import compile
 from compiler.workload import MatmulSpec
-from hw.board.description import load_board
-from hw.board.target import board_target
+from constraints.description import load_board
+from constraints.target import board_target
 from shardwright.programs import write_program
 from sim.board.terminals import SimulatedBoards
+from tests.host.fake_board import FakeBoard, words_of
 from tests.programs import program_for, random_operands
 from tests.shardwright.command import invoke, last_line
-from tests.sim.host.fake_board import FakeBoard, words_of
 
 PATIENT = "--timeout 30"
 """For a slow machine that simulates."""

@@ -13,9 +13,9 @@ import pytest
 from rich.text import Text
 
 import shardwright
+from report.run import ASCII_LEVELS
 from shardwright.errors import StandardOutputError
 from shardwright.printing import complain, draw, say, standard_streams
-from sim.report import ASCII_LEVELS
 from tests.shardwright.command import command_line, invoke
 
 SOURCES = sorted(Path(shardwright.__file__).parent.rglob("*.py"))

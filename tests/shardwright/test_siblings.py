@@ -17,14 +17,17 @@ program = shardwright.compile(shardwright.MatmulSpec(2, 2, 4), target)
 program = shardwright.shard(program, shardwright.ShardPlan.row_parallel(2), target)
 
 # What is first imported after the import of shardwright, by us or by the user.
-from hw.board.description import board_names, load_board
-from sim.bitstream.builder import build_program
+from constraints.description import board_names, load_board
+from bitstream.builder import build_program
 from sim.cosim.package import BENCH_FILES
-from constraints import __doc__
+from host.drive import drive
+from hw.board.top import board_top
+from report.run import summary
 
 load_board(board_names()[0])
 import shardwright.cli
-print(*(sys.modules[name].__file__ for name in ("compiler", "hw", "sim", "constraints")))
+from shardwright.siblings import SIBLINGS
+print(*(sys.modules[name].__file__ for name in SIBLINGS))
 """
 
 

@@ -5,8 +5,8 @@ import re
 from amaranth.hdl import Assert, ClockDomain, Elaboratable, Module, Signal
 from amaranth.lib import io
 
-from hw.board.board import Board
-from hw.board.build_plan import BuildPlan
+from bitstream.build_plan import BuildPlan
+from constraints.board import Board
 from hw.board.clock import ClockGenerator, request
 
 LOCATIONS = {

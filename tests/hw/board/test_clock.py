@@ -7,10 +7,10 @@ import pytest
 from amaranth.hdl import ClockDomain, Module, Signal
 from amaranth.sim import Simulator
 
-from hw.board.build_plan import build_plan
+from bitstream.build_plan import build_plan
+from constraints.description import board_names, load_board
+from constraints.errors import UnreachableClockError
 from hw.board.clock import SETTLING_CYCLES, ClockGenerator, request
-from hw.board.description import board_names, load_board
-from hw.board.errors import UnreachableClockError
 from hw.board.resources import platform_of
 from tests.hw.board.designs import Blinker
 

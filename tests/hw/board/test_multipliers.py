@@ -2,8 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from hw.board.description import load_board
-from hw.board.multipliers import board_multipliers
+from constraints.description import load_board
+from constraints.families import FAMILIES
+from hw.board.multipliers import BLOCKS, board_multipliers
 from hw.multiplier.ecp5 import Ecp5Multiplier
 from hw.multiplier.ice40 import Ice40Multiplier
 from hw.multiplier.logic import LogicMultiplier
@@ -26,6 +27,10 @@ def test_blocks_are_taken_as_far_as_the_device_has_them(name, tile, blocks, kind
     kinds = [plan.kind(row, lane) for row in range(tile) for lane in range(tile)]
     assert kinds.count(kind) == blocks
     assert kinds.count(LogicMultiplier) == plan.rest_count == tile**2 - blocks
+
+
+def test_there_is_a_block_for_every_family_that_is_said_to_have_one():
+    assert set(BLOCKS) == {name for name, each in FAMILIES.items() if each.multiplier_blocks}
 
 
 def test_a_plain_style_leaves_them_to_the_tool():

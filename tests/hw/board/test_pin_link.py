@@ -7,8 +7,9 @@ from itertools import pairwise
 import pytest
 from amaranth.lib.wiring import connect
 
+from constraints.pin_latency import pin_latency_cycles
 from hw.board.back_wire import SETTLED_CYCLES
-from hw.board.pin_link import PinLinkSignature, pin_latency_cycles
+from hw.board.pin_link import PinLinkSignature
 from hw.board.pin_receiver import SILENT_CYCLES, PinReceiver
 from hw.board.pin_transmitter import PinTransmitter
 from tests.hw.board.clocks import PERIOD, PHASES, RATIOS, on_two_clocks

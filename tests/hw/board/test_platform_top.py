@@ -8,8 +8,8 @@ from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from hw.board.build_plan import build_plan
-from hw.board.description import board_names, load_board
+from bitstream.build_plan import build_plan
+from constraints.description import board_names, load_board
 from hw.board.pin_receiver import PinReceiver
 from hw.board.pin_transmitter import PinTransmitter
 from hw.board.platform_top import PlatformTop, link_pads

@@ -5,7 +5,7 @@ import pytest
 from amaranth.hdl import Const, IOPort
 from amaranth.lib import io
 
-from hw.board.clocking import PllSettings, pll_settings
+from constraints.clocking import PllSettings, pll_settings
 from hw.board.pll import PhaseLockedLoop, pll_parameters
 
 MEGA = 1_000_000

@@ -7,7 +7,7 @@ import pytest
 from amaranth.hdl import Elaboratable, Module, Signal
 from amaranth.lib import io
 
-from hw.board.description import board_names, load_board
+from constraints.description import board_names, load_board
 from hw.board.resources import link_name, platform_of
 
 LOCATION = {

@@ -2,8 +2,8 @@
 
 import pytest
 
-from hw.board.cabling import cable, joints_of_program
-from hw.board.description import load_board
+from constraints.cabling import cable, joints_of_program
+from constraints.description import load_board
 from hw.board.top import BoardTop, board_top
 from tests.programs import program_for
 

@@ -7,10 +7,10 @@ from collections import deque
 import numpy as np
 import pytest
 
+from host.drive import drive
 from hw.chip_registers import chip_register_map
 from sim.board.serial_line import SerialLine
 from sim.board.terminals import SimulatedBoards
-from sim.host.drive import drive
 from tests.programs import program_for, random_operands
 
 pytestmark = pytest.mark.slow

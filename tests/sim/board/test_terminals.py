@@ -6,11 +6,11 @@ import os
 import numpy as np
 import pytest
 
+from host.drive import drive
+from host.errors import PortError
+from host.uart_bone import UartBoneClient
 from sim.board import terminals
 from sim.board.terminals import SimulatedBoards
-from sim.host.drive import drive
-from sim.host.errors import PortError
-from sim.host.uart_bone import UartBoneClient
 from tests.programs import program_for, random_operands
 
 ONE = program_for(2, 2, 4, chips=1, tile=2)

@@ -1,0 +1,86 @@
+"""What cables must satisfy, given the boards at their ends."""
+
+from constraints.board import Board
+from constraints.cables import Cabling, Joint
+from constraints.errors import (
+    LinkEndsDifferError,
+    PortDirectionError,
+    PortUsedTwiceError,
+    UnknownLinkPortError,
+)
+
+
+def check_cables(cabling: Cabling) -> None:
+    """Check the ends of every cable; its ports are stated.
+
+    Raises
+    ------
+    UnknownLinkPortError, PortDirectionError, PortUsedTwiceError, LinkEndsDifferError
+        At the first cable that these boards cannot have.
+    """
+    users: dict[tuple[int, str], str] = {}
+    for joint in cabling.joints:
+        for chip, port, wanted in (
+            (joint.source, joint.source_port, "out"),
+            (joint.destination, joint.destination_port, "in"),
+        ):
+            assert port is not None
+            board = cabling.boards[chip]
+            _check_end(joint, chip, port, board, wanted)
+            if (chip, port) in users:
+                first = users[chip, port]
+                raise PortUsedTwiceError(
+                    chip=chip, port=port, board=board.name, first=first, second=joint.name
+                )
+            users[chip, port] = joint.name
+        _check_alike(joint, cabling.boards[joint.source], cabling.boards[joint.destination])
+
+
+def _check_end(joint: Joint, chip: int, port: str, board: Board, wanted: str) -> None:
+    if port not in board.link_by_name:
+        known = tuple(board.link_by_name)
+        raise UnknownLinkPortError(
+            cable=joint.name, chip=chip, port=port, board=board.name, known=known
+        )
+    if board.link_by_name[port].direction != wanted:
+        raise PortDirectionError(
+            cable=joint.name, chip=chip, port=port, board=board.name, wanted=wanted
+        )
+
+
+def _check_alike(joint: Joint, source: Board, destination: Board) -> None:
+    """Check what two boards must have in common to understand each other.
+
+    Pulses on the back wire are counted in the cycles of each board's own clock, so a link whose
+    clock is the same at both ends is not enough.
+    """
+    for field, ours, theirs, way_out in (
+        (
+            "number of data pins",
+            source.link_pins,
+            destination.link_pins,
+            "describe the wider board with fewer, in a file of your own",
+        ),
+        (
+            "io_standard",
+            source.io_standard,
+            destination.io_standard,
+            "set both boards' connectors to one voltage, and say so in their files",
+        ),
+        (
+            "clock.target_hz",
+            source.clock.target_hz,
+            destination.clock.target_hz,
+            "give the faster board the target_hz of the slower, in a file of your own",
+        ),
+        (
+            "link.flit_cycles",
+            source.link.flit_cycles,
+            destination.link.flit_cycles,
+            "give the board with fewer the flit_cycles of the other, in a file of your own",
+        ),
+    ):
+        if ours != theirs:
+            raise LinkEndsDifferError(
+                cable=joint.name, field=field, source=ours, destination=theirs, way_out=way_out
+            )
