@@ -164,6 +164,14 @@ class ShardError(ShardwrightError):
     """A program cannot be sharded as asked."""
 
 
+class MeshError(ShardError):
+    """A mesh is none, or has no such axis."""
+
+    def __init__(self, *, field: str, rule: str, value: object):
+        self.field, self.rule, self.value = field, rule, value
+        super().__init__(f"mesh: {field} must be {rule}, not {value!r}")
+
+
 class NothingToShardError(ShardError):
     """The program has no matrix product over loaded operands."""
 
@@ -171,7 +179,7 @@ class NothingToShardError(ShardError):
         self.program, self.why = program, why
         super().__init__(
             f"program {program!r} has nothing to shard: {why}; "
-            f"a shard splits the contraction axis of a matrix product of two loaded tensors"
+            f"a shard splits a matrix product of two loaded tensors"
         )
 
 
@@ -187,27 +195,44 @@ class AlreadyShardedError(ShardError):
 
 
 class AxisNotDivisibleError(ShardError):
-    """The contraction axis does not divide by the number of chips."""
+    """An axis of the product does not divide by the number of chips along its mesh axis."""
 
     def __init__(self, *, axis: str, extent: int, chips: int):
         self.axis, self.extent, self.chips = axis, extent, chips
         super().__init__(
             f"axis {axis} of {extent} does not divide over {chips} chips "
             f"({extent % chips} left over); choose a chip count that divides it, "
-            f"or pad it with zeros (--pad-k)"
+            f"or {_evened(axis)}"
         )
 
 
 class SliceNotTileAlignedError(ShardError):
-    """A chip's slice of the contraction axis is not a whole number of tiles."""
+    """A chip's slice of an axis of the product is not a whole number of tiles."""
 
     def __init__(self, *, axis: str, extent: int, chips: int, tile: int):
         self.axis, self.extent, self.chips, self.tile = axis, extent, chips, tile
         super().__init__(
             f"axis {axis} of {extent} over {chips} chips gives slices of {extent // chips}, "
             f"which is not a multiple of the tile {tile}; choose a smaller tile or fewer chips, "
-            f"or pad it with zeros (--pad-k)"
+            f"or {_evened(axis)}"
         )
+
+
+class TooFewTilesError(ShardError):
+    """An axis has fewer tiles than there are chips to deal them out to."""
+
+    def __init__(self, *, axis: str, extent: int, chips: int, tile: int):
+        self.axis, self.extent, self.chips, self.tile = axis, extent, chips, tile
+        super().__init__(
+            f"axis {axis} of {extent} has {-(-extent // tile)} tiles of {tile}, fewer than the "
+            f"{chips} chips that are to share them; choose fewer chips or a smaller tile"
+        )
+
+
+def _evened(axis: str) -> str:
+    """What lets an axis be cut that does not divide."""
+    uneven = "let slices differ by a tile (--uneven)"
+    return f"pad it with zeros (--pad-k), or {uneven}" if axis == "k" else uneven
 
 
 class UnsliceableFillError(ShardError):
@@ -268,6 +293,14 @@ class NoEngineError(PassError):
             f"stage {stage!r} finds no free {kind} engine at site {site}, which has {count}; "
             f"give the target more {kind} engines or move the stage"
         )
+
+
+class RouteError(PassError):
+    """An edge cannot take the way over the chips that it is said to pass."""
+
+    def __init__(self, *, edge: str, chip: int, why: str):
+        self.edge, self.chip = edge, chip
+        super().__init__(f"edge {edge!r} is to pass chip {chip}, which is {why}")
 
 
 class NoHandoffError(PassError):

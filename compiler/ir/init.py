@@ -4,6 +4,7 @@ A slice keeps the original elements at their original positions: element 0 of a 
 tensor's element at the slice's offset. A kind that cannot promise that is refused.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from compiler.errors import UnsliceableFillError
@@ -73,19 +74,17 @@ def slice_init(
     rows: range,
     cols: range,
 ) -> Init:
-    """The values of the block ``rows`` x ``cols`` of a tensor of ``shape``.
-
-    Positions beyond ``shape`` are padding and hold zero.
+    """The values of the block ``rows`` x ``cols`` of a tensor of ``shape``, which it lies in.
 
     Raises
     ------
     UnsliceableFillError
         If the kind cannot be sliced faithfully, or lists too few or too many values.
     """
+    if (len(rows), len(cols)) == shape:
+        return init
     match init:
-        case Zero() | External():
-            return init
-        case Const() | ConstFloat() if rows.stop <= shape[0] and cols.stop <= shape[1]:
+        case Zero() | External() | Const() | ConstFloat():
             return init
         case RandomBf16():
             raise UnsliceableFillError(
@@ -93,51 +92,19 @@ def slice_init(
                 why="RandomBf16 is a function of the whole tensor's shape, and a slice of it is "
                 "not what it would generate for the slice's shape",
             )
-        case FloatValues() | ConstFloat():
-            floats = [float_element(init, p, tensor, shape) for p in _positions(shape, rows, cols)]
-            return FloatValues(tuple(floats))
-        case Const() | Pattern() | Values():
-            return Values(
-                tuple(element(init, p, tensor, shape) for p in _positions(shape, rows, cols))
-            )
-
-
-def element(
-    init: Const | Pattern | Values, position: int | None, tensor: str, shape: tuple[int, int]
-) -> int:
-    """Element at row-major ``position`` of an integer fill; ``None`` is padding, which is zero."""
-    if position is None:
-        return 0
-    match init:
-        case Const(value):
-            return value
         case Pattern(modulus, shift):
-            return position % modulus - shift
+            return Values(tuple(p % modulus - shift for p in _positions(shape, rows, cols)))
         case Values(values):
             _check_length(len(values), tensor, shape)
-            return values[position]
+            return Values(tuple(values[p] for p in _positions(shape, rows, cols)))
+        case FloatValues(floats):
+            _check_length(len(floats), tensor, shape)
+            return FloatValues(tuple(floats[p] for p in _positions(shape, rows, cols)))
 
 
-def float_element(
-    init: ConstFloat | FloatValues, position: int | None, tensor: str, shape: tuple[int, int]
-) -> float:
-    """Element at row-major ``position`` of a float fill; ``None`` is padding, which is zero."""
-    if position is None:
-        return 0.0
-    match init:
-        case ConstFloat(value):
-            return value
-        case FloatValues(values):
-            _check_length(len(values), tensor, shape)
-            return values[position]
-
-
-def _positions(shape: tuple[int, int], rows: range, cols: range) -> list[int | None]:
-    return [
-        row * shape[1] + col if row < shape[0] and col < shape[1] else None
-        for row in rows
-        for col in cols
-    ]
+def _positions(shape: tuple[int, int], rows: range, cols: range) -> Iterator[int]:
+    """Row-major positions of a block in its tensor."""
+    return (row * shape[1] + col for row in rows for col in cols)
 
 
 def _check_length(length: int, tensor: str, shape: tuple[int, int]) -> None:

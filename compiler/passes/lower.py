@@ -3,13 +3,16 @@
 from compiler.errors import AccumulatorOverflowError, WorkloadError
 from compiler.ir.body import image, widest_image
 from compiler.ir.buffer import Buffer, BufferKind, Page
-from compiler.ir.distribution import Replicated
 from compiler.ir.dtype import INT8, SUM_BITS, DType, integer
 from compiler.ir.edge import Edge
+from compiler.ir.graph import Claim, graph_of
 from compiler.ir.init import Init
-from compiler.ir.program import Claim, Numerics, Program
+from compiler.ir.layout import Layout, Replicate
+from compiler.ir.mesh import mesh_of
+from compiler.ir.orientation import Orientation
+from compiler.ir.program import Numerics, Program
 from compiler.ir.stage import Load, Map, MatmulTiles, Stage, Store
-from compiler.ir.tensor import Tensor, TensorRole, ValueRange
+from compiler.ir.tensor import Part, Tensor, TensorRole, ValueRange
 from compiler.targets import Target
 from compiler.workload import MatmulSpec
 
@@ -25,14 +28,19 @@ def lower(spec: MatmulSpec, target: Target) -> Program:
     total = integer(spec.sum_bits)
     total_range = _total_range(spec, total)
     tile = target.tile
-    operand_page, total_page = Page(tile, tile, INT8), Page(tile, tile, total)
+    total_page = Page(tile, tile, total)
+    whole: Layout = (Replicate(),)
     result, maps = "partial", ()
     if spec.map is not None:
         result = "mapped"
         maps = (Stage("map", Map(spec.map), ins=("partial",), outs=(result,)),)
 
     def operand(
-        name: str, shape: tuple[int, int], pad: tuple[int, int], value_range: ValueRange, init: Init
+        name: str,
+        shape: tuple[int, int],
+        orientation: Orientation,
+        value_range: ValueRange,
+        init: Init,
     ) -> Tensor:
         return Tensor(
             name=name,
@@ -42,26 +50,29 @@ def lower(spec: MatmulSpec, target: Target) -> Program:
             tile=tile,
             dtype=INT8,
             value_range=value_range,
-            pad=pad,
+            part=Part(name),
+            orientation=orientation,
             init=init,
         )
 
     def fifo(name: str, page: Page) -> Buffer:
-        return Buffer(name=name, kind=BufferKind.FIFO, page=page, distribution=Replicated())
+        return Buffer(name=name, kind=BufferKind.FIFO, page=page, holds=(whole,))
 
     def edge(source: str, buffer: str, destination: str) -> Edge:
         return Edge(f"{source}->{destination}", source, buffer, destination)
 
+    a_by, b_by = Orientation.COLUMNS, Orientation.ROWS
+    claim = Claim("a", "b", "c", spec.m, spec.n, spec.k, spec.k_pad, spec.map)
     return Program(
         name=f"matmul_{spec.m}x{spec.n}x{spec.k}",
         target=target,
         tile=tile,
-        chip_count=1,
-        claim=Claim("a", "b", "c", spec.m, spec.n, spec.k, spec.k_pad, spec.map),
+        mesh=mesh_of(1),
+        graph=graph_of(claim, (whole, whole, whole)),
         numerics=Numerics(operand=INT8, total=total),
         tensors=(
-            operand("a", (spec.m, spec.k_total), (0, spec.k_pad), spec.a_range, spec.a),
-            operand("b", (spec.k_total, spec.n), (spec.k_pad, 0), spec.b_range, spec.b),
+            operand("a", (spec.m, spec.k_total), a_by, spec.a_range, spec.a),
+            operand("b", (spec.k_total, spec.n), b_by, spec.b_range, spec.b),
             Tensor(
                 name="c",
                 role=TensorRole.OUTPUT,
@@ -70,6 +81,7 @@ def lower(spec: MatmulSpec, target: Target) -> Program:
                 tile=tile,
                 dtype=total,
                 value_range=total_range,
+                part=Part("c"),
             ),
         ),
         stages=(
@@ -80,8 +92,8 @@ def lower(spec: MatmulSpec, target: Target) -> Program:
             Stage("store_c", Store("c"), ins=(result,)),
         ),
         buffers=(
-            fifo("a_pages", operand_page),
-            fifo("b_pages", operand_page),
+            fifo("a_pages", Page(tile, tile, INT8, a_by)),
+            fifo("b_pages", Page(tile, tile, INT8, b_by)),
             fifo("partial", total_page),
             *(fifo(result, total_page) for _ in maps),
         ),
