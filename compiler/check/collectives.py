@@ -23,6 +23,9 @@ STATEMENT = (
     "in any order."
 )
 
+Pair = tuple[Stage, Stage]
+"""A stage that gives pages to another, straight or by way of stages that only pass them on."""
+
 KINDS: dict[str, type[Fold] | type[Copy]] = {"reduce": Fold, "broadcast": Copy}
 """Kinds of collectives, and the stages that make them up beside receives."""
 
@@ -51,9 +54,7 @@ def order(program: Program) -> Obligation:
 def _violations(program: Program) -> Iterator[str]:
     yield from _membership(program)
     passed = _passed(program)
-    stated = {
-        name: collective for collective in program.collectives for name in collective.stages
-    }
+    stated = {name: collective for collective in program.collectives for name in collective.stages}
     yield from passed.unstated(stated)
     for collective in program.collectives:
         yield from _collective(program, collective, passed)
@@ -82,11 +83,11 @@ def _is_way(program: Program, stage: Stage) -> bool:
 
 @dataclass
 class _Passed:
-    """Who gives to whom: ``sums`` to each fold, ``copies`` from each copy. A pair is of stages."""
+    """Who gives to whom: ``sums`` by the fold that adds them, ``copies`` by what makes them."""
 
-    sums: dict[str, list[tuple[Stage, Stage]]] = field(default_factory=dict)
-    copies: dict[str, list[tuple[Stage, Stage]]] = field(default_factory=dict)
-    others: list[tuple[Stage, Stage]] = field(default_factory=list)
+    sums: dict[str, list[Pair]] = field(default_factory=dict[str, list[Pair]])
+    copies: dict[str, list[Pair]] = field(default_factory=dict[str, list[Pair]])
+    others: list[Pair] = field(default_factory=list[Pair])
 
     def note(self, giver: Stage, taker: Stage) -> None:
         if isinstance(taker.kind, Fold):
@@ -134,7 +135,9 @@ def _collective(program: Program, collective: Collective, passed: _Passed) -> It
     reduces = collective.kind == "reduce"
     stages = [program.stage_by_name[name] for name in collective.stages]
     for stage in stages:
-        if isinstance(stage.kind, Fold | Copy) and not isinstance(stage.kind, KINDS[collective.kind]):
+        if isinstance(stage.kind, Fold | Copy) and not isinstance(
+            stage.kind, KINDS[collective.kind]
+        ):
             made = "reduces" if isinstance(stage.kind, Fold) else "broadcasts"
             yield f"{collective.name} is a {collective.kind!r}, but its stage {stage.name} {made}"
     yield from _receives(program, collective)

@@ -4,7 +4,7 @@ from collections import Counter
 
 from compiler.errors import ValidationError
 from compiler.ir.program import Program
-from compiler.ir.stage import Engine, EngineKind, Load, Site, Store
+from compiler.ir.stage import Engine, Load, Site, Store
 from compiler.ir.tensor import TensorRole
 from compiler.targets import Target
 
@@ -39,12 +39,7 @@ def check_chips(program: Program) -> None:
 
 
 def _engines(program: Program, target: Target) -> None:
-    counts = {
-        EngineKind.COMPUTE: target.compute_engines,
-        EngineKind.MOVEMENT: target.movement_engines,
-        EngineKind.LINK: target.link_ports,
-        EngineKind.SWITCH: target.link_ports,
-    }
+    counts = target.engine_counts
     users: dict[tuple[Site | None, Engine], str] = {}
     for stage in program.stages:
         engine = stage.engine
@@ -132,9 +127,11 @@ def _allocations(program: Program, target: Target) -> None:
             "MemoryMap",
             owner,
             f"{owner!r} on chip {chip} "
-            + ("has no place in memory"
-            if (owner, chip) in sizes
-            else "is mapped, but names no tensor or buffer"),
+            + (
+                "has no place in memory"
+                if (owner, chip) in sizes
+                else "is mapped, but names no tensor or buffer"
+            ),
         )
     if len(program.memory) > len(mapped):
         places = Counter((place.owner, place.chip) for place in program.memory)

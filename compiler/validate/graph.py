@@ -105,7 +105,7 @@ def _extents(values: list[Value]) -> None:
 
 
 def _layout(mesh: Mesh, value: Value) -> None:
-    """Along each axis, a value is whole, at a chip that exists, or cut along one of its own dims."""
+    """Along each axis, a value is whole, at a chip that exists, or cut along a dim of its own."""
     if len(value.layout) != len(mesh.axes):
         raise ValidationError(
             "LayoutLength",

@@ -112,7 +112,8 @@ class _Layouts:
 
     def _own(self, stage: Stage, pages: Pages) -> Layout:
         """What a stage computes with: pages that hold all the same, which is its chip's."""
-        if len(pages) > 1:
+        page, *others = pages
+        if others:
             said = " and a ".join(dict.fromkeys(self._said(page.layout) for page in pages))
             raise ValidationError(
                 "TurnsTogether",
@@ -120,7 +121,6 @@ class _Layouts:
                 f"{type(stage.kind).__name__} stage {stage.name!r} takes pages of several edges by "
                 f"turns, a {said}; a Split must take them apart before",
             )
-        (page,) = pages
         for axis, index in enumerate(page.slices):
             own = self._along(stage, axis)
             if index is not None and own is not None and index != own:
@@ -189,8 +189,13 @@ class _Layouts:
                     f"fold {stage.name!r} adds a {self._said(layout)}, not a partial sum",
                 )
         _is_sum(stage, body)
-        along = [axis for axis, placements in enumerate(zip(*layouts)) if len({*placements}) > 1]
-        if len(along) > 1 or not all(isinstance(layout[i], Partial) for layout in layouts for i in along):
+        along = [
+            axis
+            for axis, placements in enumerate(zip(*layouts, strict=True))
+            if len({*placements}) > 1
+        ]
+        partial = all(isinstance(layout[axis], Partial) for layout in layouts for axis in along)
+        if len(along) > 1 or not partial:
             listed = ", a ".join(dict.fromkeys(map(self._said, layouts)))
             raise ValidationError(
                 "FoldMismatch",

@@ -1,7 +1,7 @@
-"""Orientation: a beat is a row or a column of its tile from where it is read to where it is taken.
+"""Orientation: whether a beat is a row or a column of its tile, from where it is read on.
 
-An outer product takes columns of its left operand and rows of its right one, and makes rows. Nothing
-transposes: a load and a store leave a tile as its tensor has it, and all else passes it on.
+An outer product takes columns of its left operand and rows of its right one, and makes rows.
+Nothing transposes: a load and a store leave a tile as its tensor has it, and all else passes it on.
 """
 
 from collections.abc import Iterator

@@ -5,7 +5,7 @@ from compiler.ir.program import Program
 
 
 def check_quantities(program: Program) -> None:
-    """Tiles, tensors, depths, types and links have a size; all tensors have the tiles of the program."""
+    """Tiles, tensors, depths, types and links have a size; all have the tiles of the program."""
     _tensors(program)
     _depths(program)
     _types(program)

@@ -102,7 +102,9 @@ def _said(ports: PortCount) -> str:
 def _turns(stage: Stage) -> None:
     """Every input of a merge, and every output of a split, has its turn."""
     assert isinstance(stage.kind, Merge | Split)
-    what, ports = ("inputs", stage.ins) if isinstance(stage.kind, Merge) else ("outputs", stage.outs)
+    what, ports = (
+        ("inputs", stage.ins) if isinstance(stage.kind, Merge) else ("outputs", stage.outs)
+    )
     named = {*stage.kind.turns}
     wrong = sorted(named - {*range(len(ports))})
     left_out = [name for index, name in enumerate(ports) if index not in named]
