@@ -295,6 +295,14 @@ class NoEngineError(PassError):
         )
 
 
+class RouteError(PassError):
+    """An edge cannot take the way over the chips that it is said to pass."""
+
+    def __init__(self, *, edge: str, chip: int, why: str):
+        self.edge, self.chip = edge, chip
+        super().__init__(f"edge {edge!r} is to pass chip {chip}, which is {why}")
+
+
 class NoHandoffError(PassError):
     """The target has no hand-off for an edge inside a site."""
 

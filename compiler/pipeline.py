@@ -5,68 +5,53 @@ from dataclasses import replace
 
 from compiler.check import certified
 from compiler.errors import ValidationError
-from compiler.ir import limits
 from compiler.ir.program import Program
 from compiler.passes.buffer import choose_depths
 from compiler.passes.handshake import handshake
 from compiler.passes.lower import lower
 from compiler.passes.memory import allocate
+from compiler.passes.partition import check_product, partition
 from compiler.passes.place import place
 from compiler.passes.route import route
 from compiler.passes.schedule import schedule
-from compiler.passes.shard import ShardPlan, operands_of, replicate
 from compiler.passes.tile import tile
+from compiler.shard_plan import ShardPlan
 from compiler.targets import PlanningTarget, Target, executable
 from compiler.validate import check_meaning, check_structure, validate
 from compiler.workload import MatmulSpec
 
 PASSES: tuple[tuple[str, Callable[[Program, Target], Program]], ...] = (
     ("tile", lambda program, target: tile(program)),
-    ("place", place),
-    ("buffer", choose_depths),
-    ("handshake", handshake),
     ("route", route),
+    ("place", place),
+    ("handshake", handshake),
+    ("buffer", choose_depths),
     ("memory", lambda program, target: allocate(program)),
     ("schedule", schedule),
 )
 
 
-def compile(spec: MatmulSpec, target: Target | PlanningTarget) -> Program:
-    """Compile a product into a placed program for one chip of ``target``.
+def compile(
+    spec: MatmulSpec, target: Target | PlanningTarget, plan: ShardPlan | None = None
+) -> Program:
+    """Compile a product into a placed program for the chips of ``plan``; for one, without it.
 
     Raises
     ------
     ShardwrightError
-        One of :mod:`compiler.errors`, if the product or the target does not allow it.
+        One of :mod:`compiler.errors`, if the product, the plan or the target does not allow it.
     """
     target = executable(target)
-    return run_passes(_checked(lower(spec, target), target, "lower"), target)
-
-
-def compile_sharded(spec: MatmulSpec, plan: ShardPlan, target: Target | PlanningTarget) -> Program:
-    """Compile a product for the chips of ``plan``.
-
-    The whole product on one chip is only a step on the way to several. It may need the memory of
-    all of them together.
-
-    Raises
-    ------
-    ShardwrightError
-        As :func:`compile` and :func:`shard`.
-    """
-    target = executable(target)
-    if plan.chips == 1:
-        return compile(spec, target)
-    roomy = replace(target, memory_bytes=min(target.memory_bytes * plan.chips, limits.MEMORY_BYTES))
-    try:
-        whole = compile(spec, roomy)
-    except ValidationError:
-        whole = compile(spec, target)  # if it is refused, then in terms of one chip
-    return shard(whole, plan, target)
+    program, origin = lower(spec, target), "lower"
+    if plan is not None:
+        program, origin = partition(program, plan, target), "partition"
+    return _finished(program, target, origin)
 
 
 def shard(program: Program, plan: ShardPlan, target: Target) -> Program:
-    """Spread a placed one-chip program over ``plan.chips`` chips and reduce their partial sums.
+    """Spread a placed one-chip program over the chips of ``plan``.
+
+    What passes have decided is decided anew for the slices; what somebody chose stays.
 
     Raises
     ------
@@ -78,9 +63,9 @@ def shard(program: Program, plan: ShardPlan, target: Target) -> Program:
     if plan.chips == 1:
         return program
     check_structure(program)
-    operands_of(program)
+    check_product(program)
     check_meaning(program)
-    return run_passes(_checked(replicate(program, plan, target), target, "shard"), target)
+    return _finished(partition(program, plan, target), target, "partition")
 
 
 def run_passes(program: Program, target: Target) -> Program:
@@ -93,14 +78,18 @@ def run_passes(program: Program, target: Target) -> Program:
     UncertifiedProgramError
         If the finished program does not meet an obligation.
     """
-    program = replace(program, target=target, certificate=None).canonical
-    validate(program, target)
+    return _finished(program, target)
+
+
+def _finished(program: Program, target: Target, origin: str | None = None) -> Program:
+    """Run the passes on what ``origin`` has made, if a pass has made it."""
+    program = _checked(replace(program, target=target, certificate=None).canonical, target, origin)
     for name, step in PASSES:
         program = _checked(step(program, target), target, name)
     return certified(program.canonical)
 
 
-def _checked(program: Program, target: Target, name: str) -> Program:
+def _checked(program: Program, target: Target, name: str | None) -> Program:
     try:
         validate(program, target)
     except ValidationError as error:

@@ -14,6 +14,9 @@ NAME_LENGTH = 128
 TEXT_LENGTH = 4096
 """Characters of any other text: one line that a person can still read."""
 
+EXPRESSION_LENGTH = 2**17
+"""Characters of an expression: those of the largest that is one, several times over."""
+
 FILE_BYTES = 64 * 2**20
 """Bytes of a program file: several times a program that lists a million values."""
 
@@ -29,7 +32,7 @@ TILE = 64
 LINK = 8192
 """Bits of a flit, and cycles of a link: far above any that exists."""
 
-LINK_PORTS = 128
+LINK_PORTS = 1024
 """Ends of links at a chip: a fold adds as many operands, one within the other."""
 
 ENGINES = 1024
@@ -45,10 +48,13 @@ DEPTH_PAGES = 2**16
 """Pages of a buffer: the slots of the longest link at the least tile are fewer."""
 
 BODY_DEPTH = LINK_PORTS
-"""Operations of an expression, one within the other: Python's stack holds several times as many."""
+"""Operations of an expression, one within the other: those of a fold over every link port."""
 
 BODY_SIZE = 4 * LINK_PORTS
 """Operands, literals and operations of an expression."""
+
+TURNS = 2**16
+"""Pages in one round of a merge or a split, and in what repeats of the pages of a buffer."""
 
 LOOPS = 8
 """Loops of a walk. The axes of a product are three, and each may be split."""

@@ -4,9 +4,11 @@ from dataclasses import dataclass, field, fields
 
 from compiler.errors import TargetValueError
 from compiler.ir import limits
+from compiler.ir.choice import UNLESS_DEFAULT
 from compiler.ir.edge import CROSSING_HANDOFFS, LOCAL_HANDOFFS
 from compiler.ir.link_kind import LinkKind, check_link_kinds
 from compiler.ir.names import RULE, is_line, is_name
+from compiler.ir.stage import EngineKind
 
 MOST = {
     "tile": limits.TILE,
@@ -41,7 +43,8 @@ class Target:
         Cycles on the way, each direction.
     compute_engines, movement_engines : int
         Engines of each site. A tile unit and a fold each take a compute engine, a load and a
-        store each take a movement engine; a receive runs on the engine of its link port.
+        store each take a movement engine. A receive runs on an engine of a link port, and so does
+        what copies, merges or splits.
     memory_bytes : int
         Memory of one chip for tensors and buffers.
     link_flit_cycles : int
@@ -67,7 +70,7 @@ class Target:
     movement_engines: int
     memory_bytes: int
     link_flit_cycles: int = 1
-    link_kinds: tuple[LinkKind, ...] = field(default=(), metadata={"saved": "unless empty"})
+    link_kinds: tuple[LinkKind, ...] = field(default=(), metadata=UNLESS_DEFAULT)
 
     def __post_init__(self) -> None:
         for name, kind, rule in (
@@ -110,6 +113,16 @@ class Target:
     def crossing_handoff(self) -> str | None:
         """The hand-off between chips: the first of Token, Semaphore, Barrier that is provided."""
         return self._first(CROSSING_HANDOFFS)
+
+    @property
+    def engine_counts(self) -> dict[EngineKind, int]:
+        """Engines of each kind at one site. A link port has one to receive and one to switch."""
+        return {
+            EngineKind.COMPUTE: self.compute_engines,
+            EngineKind.MOVEMENT: self.movement_engines,
+            EngineKind.LINK: self.link_ports,
+            EngineKind.SWITCH: self.link_ports,
+        }
 
     @property
     def links(self) -> tuple[LinkKind, ...]:

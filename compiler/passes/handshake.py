@@ -3,17 +3,17 @@
 from dataclasses import replace
 
 from compiler.errors import NoCrossChipHandoffError, NoHandoffError
+from compiler.ir.choice import Chooser
 from compiler.ir.edge import Barrier, Edge, Fifo, Handoff, Semaphore, Token, ValidReady
 from compiler.ir.program import Program
 from compiler.targets import Target
-
-LOCAL = {"ValidReady": ValidReady(), "Fifo": Fifo()}
 
 
 def handshake(program: Program, target: Target) -> Program:
     """Give each edge without a hand-off the target's preferred one for its locality.
 
-    A Semaphore hand-off gets a pair of semaphores of its own.
+    A Semaphore hand-off gets a pair of semaphores of its own, a Barrier the group of the collective
+    that it is part of.
 
     Raises
     ------
@@ -22,34 +22,43 @@ def handshake(program: Program, target: Target) -> Program:
     NoCrossChipHandoffError
         If an edge crosses chips and the target has no hand-off for it.
     """
-    edges = tuple(
-        edge if edge.handoff else replace(edge, handoff=_handoff(program, edge, target))
-        for edge in program.edges
-    )
-    semaphores = [
-        name
-        for edge in edges
-        if isinstance(edge.handoff, Semaphore)
-        for name in (edge.handoff.ready, edge.handoff.valid)
-    ]
-    requires = replace(
-        program.requires,
-        handoffs=tuple(sorted({type(edge.handoff).__name__ for edge in edges})),
-    )
-    return replace(program, edges=edges, semaphores=tuple(semaphores), requires=requires)
+    groups = {name: group.name for group in program.collectives for name in group.stages}
+
+    def handed_off(edge: Edge) -> Edge:
+        if edge.handoff is not None:
+            return edge
+        return replace(edge, handoff=_handoff(program, edge, target, groups))
+
+    return replace(program, edges=tuple(map(handed_off, program.edges)))
 
 
-def _handoff(program: Program, edge: Edge, target: Target) -> Handoff:
+def _handoff(program: Program, edge: Edge, target: Target, groups: dict[str, str]) -> Handoff:
+    by = Chooser.COMPILER
     if not program.crosses(edge):
-        if target.local_handoff is None:
-            raise NoHandoffError(target=target.name, edge=edge.name)
-        return LOCAL[target.local_handoff]
+        match target.local_handoff:
+            case "ValidReady":
+                return ValidReady(by=by)
+            case "Fifo":
+                return Fifo(by=by)
+            case _:
+                raise NoHandoffError(target=target.name, edge=edge.name)
     match target.crossing_handoff:
         case "Token":
-            return Token()
+            return Token(by=by)
         case "Semaphore":
-            return Semaphore(ready=f"{edge.buffer}.ready", valid=f"{edge.buffer}.valid")
+            return Semaphore(f"{edge.buffer}.ready", f"{edge.buffer}.valid", by=by)
         case "Barrier":
-            return Barrier(group=program.collectives[0].name if program.collectives else "")
+            return Barrier(_group(program, edge, groups), by=by)
         case _:
             raise NoCrossChipHandoffError(target=target.name, provided=target.handoffs)
+
+
+def _group(program: Program, edge: Edge, groups: dict[str, str]) -> str:
+    """The collective that an edge is part of: that of the first stage behind it that is in one."""
+    name = edge.destination
+    while name not in groups:
+        following = program.edges_by_source.get(name, ())
+        if not following:
+            return ""
+        name = following[0].destination
+    return groups[name]

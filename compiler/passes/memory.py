@@ -24,7 +24,7 @@ def allocate(program: Program) -> Program:
         place(tensor.name, tensor.chip, tensor.page_count * tensor.tile**2 * tensor.dtype.bits)
     for buffer in program.buffers:
         assert buffer.site is not None
-        assert buffer.depth_pages is not None
-        bits = buffer.depth_pages * buffer.page.beats * buffer.page.beat_bits
+        assert buffer.depth is not None
+        bits = buffer.depth.pages * buffer.page.beats * buffer.page.beat_bits
         place(buffer.name, buffer.site.chip, bits)
     return replace(program, memory=tuple(places))

@@ -1,0 +1,92 @@
+"""Components: stages that edges join, across chips, and the rounds in which they move pages."""
+
+from dataclasses import dataclass, field
+from math import gcd
+
+from compiler.flow.counts import page_counts
+from compiler.flow.order import in_flow_order, sources_of
+from compiler.ir.program import Program
+from compiler.ir.stage import MatmulTiles, Merge, Split, Stage
+
+
+@dataclass(frozen=True)
+class Component:
+    """Stages that edges join. What one of them does, another waits for; other components do not.
+
+    Parameters
+    ----------
+    stages : tuple of Stage
+        In flow order.
+    rounds : int
+        Rounds of a run. In each of them every turn of a merge or a split comes as often as in any
+        other, and a buffer is given the same number of pages.
+    share : dict
+        Pages that each buffer of sums is given in one round, by its name. It is 1 unless merges
+        are there. Operand buffers are not listed: of those, each product says how many pages
+        it takes.
+    """
+
+    stages: tuple[Stage, ...]
+    rounds: int
+    share: dict[str, int] = field(hash=False)
+
+
+def components(program: Program) -> list[Component]:
+    """The components of a program, by their first stages in flow order.
+
+    Walks and block counts must be chosen.
+
+    Raises
+    ------
+    FlowError
+        If stages feed each other in a circle, or pages are left over.
+    """
+    order = in_flow_order(program)
+    counts = page_counts(program)
+    sums = _sum_buffers(program, order)
+    found: list[Component] = []
+    for stages in _joined(program, order):
+        # Turns come whole in a round, so a round is at least one pass through each list of turns.
+        passes = [counts[name] for stage in stages for name in stage.outs if name in sums]
+        passes += [
+            counts[name] // max(1, len(stage.kind.turns))
+            for stage in stages
+            if isinstance(stage.kind, Merge | Split)
+            for name in (stage.outs if isinstance(stage.kind, Merge) else stage.ins)
+        ]
+        rounds = gcd(*passes)
+        share = {
+            name: counts[name] // rounds if rounds else 1
+            for stage in stages
+            for name in stage.outs
+            if name in sums
+        }
+        found.append(Component(tuple(stages), rounds, share))
+    return found
+
+
+def _sum_buffers(program: Program, order: list[Stage]) -> set[str]:
+    """Buffers that hold what a product has made, or what was made of that."""
+    sums: set[str] = set()
+    for stage in order:
+        if isinstance(stage.kind, MatmulTiles) or not sums.isdisjoint(sources_of(program, stage)):
+            sums.update(stage.outs)
+    return sums
+
+
+def _joined(program: Program, order: list[Stage]) -> list[list[Stage]]:
+    """Stages in flow order, component by component."""
+    above: dict[str, str] = {stage.name: stage.name for stage in order}
+
+    def top(name: str) -> str:
+        while above[name] != name:
+            above[name] = above[above[name]]
+            name = above[name]
+        return name
+
+    for edge in program.edges:
+        above[top(edge.source)] = top(edge.destination)
+    groups: dict[str, list[Stage]] = {}
+    for stage in order:
+        groups.setdefault(top(stage.name), []).append(stage)
+    return list(groups.values())

@@ -1,0 +1,95 @@
+"""Share: let the edges between two chips take turns on one link."""
+
+from dataclasses import replace
+from math import gcd
+
+from compiler.flow.counts import page_counts
+from compiler.ir.buffer import Buffer, BufferKind
+from compiler.ir.edge import Edge
+from compiler.ir.program import Collective, Program
+from compiler.ir.stage import Merge, Recv, Split, Stage
+from compiler.passes.hops import unlinked_by_hop
+
+
+def shared(program: Program) -> Program:
+    """Where several edges cross between the same two chips, put them together and apart again.
+
+    A merge at the sender takes their pages in turns, in proportion to how many each has; one edge
+    crosses; a split at the receiver puts them into the buffers that they were to land in. The order
+    of turns never changes, so there is no arbiter. Pages must be counted: walks are chosen.
+    """
+    crowded = {hop: edges for hop, edges in unlinked_by_hop(program).items() if len(edges) > 1}
+    if not crowded:
+        return program
+    counts = page_counts(program)
+    for (source, destination), edges in crowded.items():
+        program = _share(program, source, destination, edges, counts)
+    return program
+
+
+def _share(
+    program: Program, source: int, destination: int, edges: list[Edge], counts: dict[str, int]
+) -> Program:
+    receives = [program.stage_by_name[edge.destination] for edge in edges]
+    senders = [program.stage_by_name[edge.source] for edge in edges]
+    landings = tuple(receive.outs[0] for receive in receives)
+    turns = _turns([counts[edge.buffer] for edge in edges])
+    sent = [program.buffer_by_name[edge.buffer] for edge in edges]
+    merge, recv = f"c{source}.merge_c{destination}", f"c{destination}.recv_c{source}"
+    split, merged = f"c{destination}.split_c{source}", f"c{source}.merged_c{destination}"
+    landed = f"c{destination}.landing_c{source}"
+    holds = tuple(sent[turn].holds[0] for turn in turns)
+    stages = (
+        Stage(merge, Merge(turns), tuple(b.name for b in sent), (merged,), senders[0].site),
+        Stage(recv, Recv(), outs=(landed,), site=receives[0].site),
+        Stage(split, Split(turns), (landed,), landings, receives[0].site),
+    )
+    joint = replace(sent[0], holds=holds, site=None, depth=None)
+    buffers = (
+        replace(joint, name=merged, kind=BufferKind.INTERM),
+        replace(joint, name=landed, kind=BufferKind.FIFO),
+    )
+    ways = (
+        *(_edge(edge.source, edge.buffer, merge) for edge in edges),
+        replace(_edge(merge, merged, recv), handoff=edges[0].handoff),
+        _edge(recv, landed, split),
+    )
+    gone = {stage.name for stage in receives}
+
+    def after(edge: Edge) -> Edge:
+        """What left a receive leaves the split now."""
+        if edge.source not in gone:
+            return edge
+        return replace(edge, name=f"{split}->{edge.destination}", source=split)
+
+    def local(buffer: Buffer) -> Buffer:
+        stays = buffer.name in {edge.buffer for edge in edges}
+        return replace(buffer, kind=BufferKind.FIFO) if stays else buffer
+
+    def without(collective: Collective) -> Collective:
+        kept = tuple(name for name in collective.stages if name not in gone)
+        return replace(collective, stages=kept)
+
+    return replace(
+        program,
+        stages=(*(s for s in program.stages if s.name not in gone), *stages),
+        buffers=(*map(local, program.buffers), *buffers),
+        edges=(*(after(edge) for edge in program.edges if edge not in edges), *ways),
+        collectives=tuple(map(without, program.collectives)),
+    )
+
+
+def _edge(source: str, buffer: str, destination: str) -> Edge:
+    return Edge(f"{source}->{destination}", source, buffer, destination)
+
+
+def _turns(counts: list[int]) -> tuple[int, ...]:
+    """Whose page each one of a round is: spread over the round as evenly as they go."""
+    unit = gcd(*counts) or 1
+    shares = [count // unit for count in counts]
+    places = sorted(
+        ((number + 0.5) / share, edge)
+        for edge, share in enumerate(shares)
+        for number in range(share)
+    )
+    return tuple(edge for _, edge in places)
