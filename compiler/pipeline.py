@@ -42,10 +42,10 @@ def compile(
         One of :mod:`compiler.errors`, if the product, the plan or the target does not allow it.
     """
     target = executable(target)
-    program = _checked(lower(spec, target), target, "lower")
+    program, origin = lower(spec, target), "lower"
     if plan is not None:
-        program = _checked(partition(program, plan, target), target, "partition")
-    return run_passes(program, target)
+        program, origin = partition(program, plan, target), "partition"
+    return _finished(program, target, origin)
 
 
 def shard(program: Program, plan: ShardPlan, target: Target) -> Program:
@@ -65,7 +65,7 @@ def shard(program: Program, plan: ShardPlan, target: Target) -> Program:
     check_structure(program)
     check_product(program)
     check_meaning(program)
-    return run_passes(_checked(partition(program, plan, target), target, "partition"), target)
+    return _finished(partition(program, plan, target), target, "partition")
 
 
 def run_passes(program: Program, target: Target) -> Program:
@@ -78,14 +78,18 @@ def run_passes(program: Program, target: Target) -> Program:
     UncertifiedProgramError
         If the finished program does not meet an obligation.
     """
-    program = replace(program, target=target, certificate=None).canonical
-    validate(program, target)
+    return _finished(program, target)
+
+
+def _finished(program: Program, target: Target, origin: str | None = None) -> Program:
+    """Run the passes on what ``origin`` has made, if a pass has made it."""
+    program = _checked(replace(program, target=target, certificate=None).canonical, target, origin)
     for name, step in PASSES:
         program = _checked(step(program, target), target, name)
     return certified(program.canonical)
 
 
-def _checked(program: Program, target: Target, name: str) -> Program:
+def _checked(program: Program, target: Target, name: str | None) -> Program:
     try:
         validate(program, target)
     except ValidationError as error:

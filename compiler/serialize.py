@@ -2,6 +2,7 @@
 
 The form follows the dataclasses of :mod:`compiler.ir`: a record is an object with one entry for
 each of its fields, in their order; a record that is one of several kinds says which in ``type``.
+Expressions are texts, as they are printed.
 """
 
 import json
@@ -24,13 +25,16 @@ from typing import (
 )
 
 from compiler.errors import ProgramFormatError
-from compiler.ir.limits import NUMBER, TEXT_LENGTH
+from compiler.ir.body import Add, Literal, Max, Operand
+from compiler.ir.body_text import parse_body
+from compiler.ir.limits import EXPRESSION_LENGTH, NUMBER, TEXT_LENGTH
 from compiler.ir.names import is_line, is_name, quoted
 from compiler.ir.program import Program
 
 FORMAT = "shardwright program"
-VERSION = 1
+VERSION = 2
 TAG = "type"
+EXPRESSIONS = (Operand, Literal, Add, Max)
 
 
 def to_json(program: Program) -> str:
@@ -64,10 +68,7 @@ def from_json(text: str) -> Program:
             raise ProgramFormatError(place="format", why=f"it must be {FORMAT!r}")
         version = document.get("version")
         if type(version) is not int or version != VERSION:
-            raise ProgramFormatError(
-                place="version",
-                why=f"it is {_shortened(version)}, but only version {VERSION} is known here",
-            )
+            raise ProgramFormatError(place="version", why=_other_version(version))
         for name in sorted(document.keys() - {"format", "version", "program"}):
             raise ProgramFormatError(place=_field(name), why="there is no such field")
         if "program" not in document:
@@ -105,12 +106,21 @@ def _hints(record: type) -> dict[str, Any]:
     return {field.name: hints[field.name] for field in fields(record)}
 
 
+def _other_version(version: object) -> str:
+    why = f"it is {_shortened(version)}, but only version {VERSION} is known here"
+    if version == 1:
+        why += "; version 1 knew of no meshes, layouts and parts: compile the product anew"
+    return why
+
+
 @cache
-def _saved_unless_empty(record: type) -> frozenset[str]:
-    """Fields that came later: files from before have none, and it is left out where it is empty."""
-    return frozenset(
-        field.name for field in fields(record) if field.metadata.get("saved") == "unless empty"
-    )
+def _saved_unless_default(record: type) -> dict[str, object]:
+    """Fields that are left out of a file where they have their defaults, with these."""
+    return {
+        field.name: field.default
+        for field in fields(record)
+        if field.metadata.get("saved") == "unless default"
+    }
 
 
 def _entries(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -146,12 +156,14 @@ def _tagged(hint: Any) -> bool:
 
 
 def _encoded(value: object, hint: Any) -> object:
+    if isinstance(value, EXPRESSIONS):
+        return str(value)
     if is_dataclass(value) and not isinstance(value, type):
-        empty = {n for n in _saved_unless_empty(type(value)) if not getattr(value, n)}
+        usual = _saved_unless_default(type(value))
         entries = {
             name: _encoded(getattr(value, name), field)
             for name, field in _hints(type(value)).items()
-            if name not in empty
+            if name not in usual or getattr(value, name) != usual[name]
         }
         return {TAG: type(value).__name__, **entries} if _tagged(hint) else entries
     if isinstance(value, tuple):
@@ -184,7 +196,9 @@ def _decoded(value: object, hint: Any, place: str) -> Any:
     choices = _alternatives(hint)
     if value is None and type(None) in choices:
         return None
-    records = [choice for choice in choices if _is_record(choice)]
+    if Operand in choices and isinstance(value, str):
+        return _decoded_expression(value, place)
+    records = [choice for choice in choices if _is_record(choice) and choice not in EXPRESSIONS]
     if records and _is_object(value):
         return _decoded_record(value, records, place)
     for choice in choices:
@@ -207,6 +221,16 @@ def _decoded(value: object, hint: Any, place: str) -> Any:
             return value
     why = f"it must be {_wanted(choices)}, not {_shortened(value)}"
     raise ProgramFormatError(place=place, why=why)
+
+
+def _decoded_expression(text: str, place: str) -> Any:
+    if len(text) > EXPRESSION_LENGTH:
+        why = f"it must be an expression of at most {EXPRESSION_LENGTH} characters"
+        raise ProgramFormatError(place=place, why=why)
+    try:
+        return parse_body(text)
+    except ValueError as error:
+        raise ProgramFormatError(place=place, why=str(error)) from error
 
 
 def _check_size(value: object, place: str) -> None:
@@ -245,7 +269,7 @@ def _decoded_record(value: dict[str, object], records: list[Any], place: str) ->
     for name in sorted(entries.keys() - hints.keys()):
         raise ProgramFormatError(place=f"{place}.{_field(name)}", why="there is no such field")
     for name in hints:
-        if name not in entries and name not in _saved_unless_empty(record):
+        if name not in entries and name not in _saved_unless_default(record):
             raise ProgramFormatError(place=f"{place}.{name}", why="it is missing")
     decoded = {
         name: _decoded(entries[name], field, f"{place}.{name}")
@@ -265,12 +289,20 @@ def _field(name: str) -> str:
 
 def _described(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
     """The schema of a type; records go into ``definitions``."""
-    choices = _alternatives(hint)
+    choices = _described_choices(hint)
     if len(choices) > 1:
         return {
             "anyOf": [_described_choice(choice, definitions, _tagged(hint)) for choice in choices]
         }
-    return _described_choice(hint, definitions, tagged=False)
+    (choice,) = choices
+    return _described_choice(choice, definitions, tagged=False)
+
+
+def _described_choices(hint: Any) -> tuple[Any, ...]:
+    """The types of a union; expressions are one of them, a text."""
+    choices = _alternatives(hint)
+    others = tuple(choice for choice in choices if choice not in EXPRESSIONS)
+    return others if len(others) == len(choices) else (str, *others)
 
 
 def _described_choice(hint: Any, definitions: dict[str, Any], tagged: bool) -> dict[str, Any]:
@@ -295,7 +327,7 @@ def _described_choice(hint: Any, definitions: dict[str, Any], tagged: bool) -> d
             "description": (hint.__doc__ or "").partition("\n")[0],
             "type": "object",
             "properties": properties,
-            "required": [name for name in properties if name not in _saved_unless_empty(hint)],
+            "required": [name for name in properties if name not in _saved_unless_default(hint)],
             "additionalProperties": False,
         }
     return {"$ref": f"#/$defs/{name}"}
@@ -311,6 +343,9 @@ def _wanted(choices: tuple[Any, ...]) -> str:
         type(None): "null",
     }
     words: list[str] = []
+    if Operand in choices:
+        words.append("an expression, as (op0 + op1)")
+        choices = tuple(choice for choice in choices if choice not in EXPRESSIONS)
     records = [choice.__name__ for choice in choices if _is_record(choice)]
     if records:
         words.append(f"a record ({', '.join(records)})")

@@ -1,6 +1,6 @@
 """What the user asks for: how a product is spread over the chips of a mesh."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from compiler.errors import MeshError, ShardPlanError
@@ -49,7 +49,7 @@ class ShardPlan:
         mesh: Mesh | int,
         reduce: str = "tree",
         *,
-        shard: Mapping[str, str] | Iterable[tuple[str, str]] | None = None,
+        shard: Mapping[str, str] | tuple[tuple[str, str], ...] | None = None,
         result: str = "home",
         uneven: bool = False,
     ):
@@ -96,14 +96,16 @@ def _mesh(mesh: object) -> Mesh:
 
 
 def _sharding(
-    shard: Mapping[str, str] | Iterable[tuple[str, str]] | None, mesh: Mesh
+    shard: Mapping[str, str] | tuple[tuple[str, str], ...] | None, mesh: Mesh
 ) -> tuple[tuple[str, str], ...]:
     if shard is None:
         if len(mesh.axes) > 1:
-            rule = f"stated for a mesh of several axes ({', '.join(mesh.names)}), as k={mesh.names[0]}"
+            rule = (
+                f"stated for a mesh of several axes ({', '.join(mesh.names)}), as k={mesh.names[0]}"
+            )
             raise ShardPlanError(field="shard", rule=rule, value=shard)
         return (("k", mesh.names[0]),)
-    pairs = sorted(shard.items() if isinstance(shard, Mapping) else shard)
+    pairs = sorted(shard if isinstance(shard, tuple) else shard.items())
     for position, (dim, axis) in enumerate(pairs):
         if dim not in DIMS:
             raise ShardPlanError(field="shard", rule=f"of {', '.join(DIMS)}", value=dim)

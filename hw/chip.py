@@ -7,35 +7,34 @@ from amaranth.hdl import Assert, Const, Module, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
+from compiler.flow.counts import page_counts
+from compiler.ir.buffer import Buffer
 from compiler.ir.edge import Edge
 from compiler.ir.program import Program
-from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
+from compiler.ir.stage import Stage
 from compiler.ir.tensor import Tensor, TensorRole
 from hw.activity import ActivityCounters
 from hw.axi_lite import AxiLiteSignature
 from hw.chip_registers import chip_events, chip_register_map
-from hw.fold_unit import FoldUnit
+from hw.handoffs import protocol_of
 from hw.host_port import HostPort
 from hw.interfaces import beat_layout, element_shape
-from hw.link import LinkReceiver, LinkTransmitter
+from hw.link import LinkTransmitter
 from hw.link_ports import (
-    PAGE_GRANULAR,
     credits_port,
     deepest_landing,
     landing_pages,
-    link_signature,
+    link_of,
     receiver_port,
     sender_port,
 )
-from hw.load_unit import LoadUnit
 from hw.multiplier.plan import MultiplierPlan
 from hw.names import local_name
 from hw.page_fifo import PageFifo
-from hw.recv_unit import RecvUnit
-from hw.semaphore_link import SemaphoreReceiver, SemaphoreTransmitter
-from hw.store_unit import StoreUnit
 from hw.tensor_memory import OperandMemory, ResultMemory
-from hw.tile_unit import TileUnit
+from hw.units import Surroundings, unit_kind
+
+MEMORIES = {TensorRole.INPUT: OperandMemory, TensorRole.OUTPUT: ResultMemory}
 
 
 class Chip(wiring.Component):
@@ -98,13 +97,10 @@ class Chip(wiring.Component):
         self.chip = chip
         self.multipliers = multipliers
         self.has_host = bool(host)
-        self.stages = [s for s in program.stages if s.site is not None and s.site.chip == chip]
-        here = {stage.name for stage in self.stages}
-        crossing = [edge for edge in program.edges if program.crosses(edge)]
-        self.outgoing = [edge for edge in crossing if edge.source in here]
-        self.incoming = [edge for edge in crossing if edge.destination in here]
-        tensors = [tensor for tensor in program.tensors if tensor.chip == chip]
-        self.beats = {local_name(tensor.name): _memory_beat(tensor) for tensor in tensors}
+        self.view = view = program.chips[chip]
+        self.stages, self.products, self.stores = view.stages, view.products, view.stores
+        self.outgoing, self.incoming = view.outgoing, view.incoming
+        self.beats = {local_name(tensor.name): _memory_beat(tensor) for tensor in view.tensors}
         self.activity = ActivityCounters(chip_events(program, chip, host=self.has_host))
         self.register_map = chip_register_map(program, chip, host=self.has_host)
         host_ports = {
@@ -113,7 +109,7 @@ class Chip(wiring.Component):
             **{
                 credits_port(edge): In(range(deepest_landing(program) + 1))
                 for edge in self.outgoing
-                if self._is_told(edge)
+                if self._depth_from_port(edge)
             },
         }
         super().__init__(
@@ -121,32 +117,27 @@ class Chip(wiring.Component):
                 "start": In(1),
                 "done": Out(1),
                 **(host_ports if host else {}),
-                **{sender_port(e): Out(link_signature(program, e)) for e in self.outgoing},
-                **{receiver_port(e): In(link_signature(program, e)) for e in self.incoming},
+                **{sender_port(edge): Out(self._link(edge)) for edge in self.outgoing},
+                **{receiver_port(edge): In(self._link(edge)) for edge in self.incoming},
             }
         )
         self.memories = {
-            tensor.name: (OperandMemory if tensor.role is TensorRole.INPUT else ResultMemory)(
+            tensor.name: MEMORIES[tensor.role](
                 _memory_beat(tensor), depth_words=tensor.page_count * tensor.tile
             )
-            for tensor in tensors
+            for tensor in view.tensors
         }
-        self.fifos = {
-            buffer.name: self._fifo(buffer.name)
-            for buffer in program.buffers
-            if buffer.site is not None and buffer.site.chip == chip
-        }
+        self.fifos = {buffer.name: self._fifo(buffer) for buffer in view.buffers}
         self.units = {stage.name: self._unit(stage) for stage in self.stages}
         self.transmitters = {edge.name: self._transmitter(edge) for edge in self.outgoing}
 
-    def _is_told(self, edge: Edge) -> bool:
-        """Whether the chip is told how deep the landing buffer of an outgoing edge is."""
-        return self.has_host and not isinstance(edge.handoff, PAGE_GRANULAR)
+    def _depth_from_port(self, edge: Edge) -> bool:
+        """Whether a port tells the chip how deep the landing buffer of an outgoing edge is."""
+        return self.has_host and protocol_of(edge).depth_from_port
 
-    @property
-    def products(self) -> list[Stage]:
-        """The chip's MatmulTiles stages."""
-        return [stage for stage in self.stages if isinstance(stage.kind, MatmulTiles)]
+    def _link(self, edge: Edge):
+        """Signature of the link that carries an edge, seen from the sending chip."""
+        return protocol_of(edge).signature(link_of(self.program, edge).width_bits)
 
     def elaborate(self, platform) -> Module:
         m = Module()
@@ -174,112 +165,79 @@ class Chip(wiring.Component):
 
     # --- Components, one for each thing of the program ------------------------------------------
 
-    def _fifo(self, name: str) -> PageFifo:
-        buffer = self.program.buffer_by_name[name]
+    def _fifo(self, buffer: Buffer) -> PageFifo:
         assert buffer.depth_pages is not None
         return PageFifo(
             beat_layout(buffer.page),
             page_beats=buffer.page.beats,
             depth_pages=buffer.depth_pages,
             commits=any(
-                isinstance(edge.handoff, PAGE_GRANULAR) and name == self._landing(edge)
-                for edge in self.incoming
+                _by_page(edge) and self.program.landing(edge) == buffer for edge in self.incoming
             ),
         )
 
     def _unit(self, stage: Stage) -> wiring.Component:
-        page_of = {name: self.program.buffer_by_name[name].page for name in stage.ins + stage.outs}
-        match stage.kind:
-            case Load(tensor, walk) | Store(tensor, walk):
-                unit = LoadUnit if isinstance(stage.kind, Load) else StoreUnit
-                (page,) = page_of.values()
-                return unit(
-                    beat_layout(page),
-                    walk=walk,
-                    page_beats=page.beats,
-                    depth_words=self.memories[tensor].depth_words,
-                )
-            case MatmulTiles(block_count):
-                (result,) = stage.outs
-                return TileUnit(
-                    beat_layout(page_of[stage.ins[0]]),
-                    beat_layout(page_of[result]),
-                    block_count=block_count,
-                    result_pages=self.fifos[result].depth_pages,
-                    multipliers=self.multipliers,
-                )
-            case Fold(body) | Map(body):
-                return FoldUnit(beat_layout(page_of[stage.outs[0]]), body=body)
-            case Recv():
-                return RecvUnit(beat_layout(page_of[stage.outs[0]]))
+        buffers, tensor = self.program.buffer_by_name, getattr(stage.kind, "tensor", None)
+        around = Surroundings(
+            ins=tuple(buffers[name] for name in stage.ins),
+            outs=tuple(buffers[name] for name in stage.outs),
+            memory_words=0 if tensor is None else self.memories[tensor].depth_words,
+            multipliers=self.multipliers,
+        )
+        return unit_kind(stage).build(stage.kind, around)
 
     def _transmitter(self, edge: Edge) -> LinkTransmitter:
-        page = self.program.buffer_by_name[edge.buffer].page
-        by_semaphore = isinstance(edge.handoff, PAGE_GRANULAR)
+        page, link = self.program.buffer_by_name[edge.buffer].page, link_of(self.program, edge)
         if self.has_host:
             credits = deepest_landing(self.program)
         else:
             credits = landing_pages(self.program, edge)
-        return (SemaphoreTransmitter if by_semaphore else LinkTransmitter)(
+        return protocol_of(edge).transmitter(
             beat_layout(page),
             page_beats=page.beats,
-            width_bits=link_signature(self.program, edge).width_bits,
+            width_bits=link.width_bits,
             credits=credits,
-            flit_cycles=self.program.link_by_name[(edge.route or ("",))[0]].flit_cycles,
-            told=self._is_told(edge),
+            flit_cycles=link.flit_cycles,
+            depth_from_port=self._depth_from_port(edge),
         )
-
-    def _receiver(self, edge: Edge) -> LinkReceiver | SemaphoreReceiver:
-        fifo = self.fifos[self._landing(edge)]
-        width_bits = link_signature(self.program, edge).width_bits
-        if isinstance(edge.handoff, PAGE_GRANULAR):
-            return SemaphoreReceiver(fifo.beat, width_bits=width_bits, depth_pages=fifo.depth_pages)
-        return LinkReceiver(fifo.beat, width_bits=width_bits)
-
-    def _landing(self, edge: Edge) -> str:
-        (landing,) = self.program.stage_by_name[edge.destination].outs
-        return landing
 
     # --- Hand-offs ------------------------------------------------------------------------------
 
     def _join_stage(self, m: Module, stage: Stage) -> None:
         """Join a stage to its memory, and its streams to the buffers that it takes and fills."""
-        unit = self.units[stage.name]
-        ins = [self.fifos[name] for name in stage.ins]
-        match stage.kind:
-            case Load(tensor):
-                m.d.comb += unit.start.eq(self.starts)
-                connect(m, unit.memory, self.memories[tensor].load)
-                connect(m, unit.o, self.fifos[stage.outs[0]].i)
-            case Store(tensor):
-                m.d.comb += unit.start.eq(self.starts)
-                connect(m, unit.memory, self.memories[tensor].store)
-                connect(m, ins[0].o, unit.i)
-            case MatmulTiles():
-                connect(m, ins[0].o, unit.a)
-                connect(m, ins[1].o, unit.b)
-                self._join_results(m, unit, self.fifos[stage.outs[0]])
-            case Fold() | Map():
-                for fifo, operand in zip(ins, unit.i, strict=True):
-                    connect(m, fifo.o, operand)
-                connect(m, unit.o, self.fifos[stage.outs[0]].i)
-            case Recv():
-                connect(m, unit.o, self.fifos[stage.outs[0]].i)
+        unit, kind = self.units[stage.name], unit_kind(stage)
+        if "start" in unit.signature.members:
+            m.d.comb += unit.start.eq(self.starts)
+        if kind.memory:
+            memory = self.memories[stage.kind.tensor]
+            connect(m, unit.memory, getattr(memory, kind.memory))
+        for name, stream in zip(stage.ins, kind.streams_in(unit), strict=True):
+            connect(m, self.fifos[name].o, stream)
+        for name, stream in zip(stage.outs, kind.streams_out(unit), strict=True):
+            if stream.signature.always_ready:
+                self._join_results(m, unit, stream, self.fifos[name])
+            else:
+                connect(m, stream, self.fifos[name].i)
 
-    def _join_results(self, m: Module, unit: TileUnit, fifo: PageFifo) -> None:
-        """Join a product to its result buffer, whose room the product keeps account of."""
-        m.d.comb += fifo.i.payload.eq(unit.c.payload)
-        m.d.comb += fifo.i.valid.eq(unit.c.valid)
+    def _join_results(self, m: Module, unit, stream, fifo: PageFifo) -> None:
+        """Join a unit to its buffer, whose room it keeps account of."""
+        m.d.comb += fifo.i.payload.eq(stream.payload)
+        m.d.comb += fifo.i.valid.eq(stream.valid)
         m.d.comb += unit.page_release.eq(fifo.page_release)
         m.d.sync += Assert(~fifo.i.valid | fifo.i.ready, "a result left without room for it")
 
     def _join_incoming(self, m: Module, edge: Edge) -> None:
-        receiver, fifo = self._receiver(edge), self.fifos[self._landing(edge)]
+        fifo = self.fifos[self.program.landing(edge).name]
+        receiver = protocol_of(edge).receiver(
+            fifo.beat,
+            width_bits=link_of(self.program, edge).width_bits,
+            depth_pages=fifo.depth_pages,
+        )
         m.submodules[f"{local_name(edge.destination)}_receiver"] = receiver
         connect(m, flipped(getattr(self, receiver_port(edge))), receiver.link)
         connect(m, receiver.o, self.units[edge.destination].i)
         m.d.comb += receiver.page_release.eq(fifo.page_release)
-        if isinstance(edge.handoff, PAGE_GRANULAR):
+        if fifo.commits:
             m.d.comb += fifo.commit.eq(receiver.commit)
 
     def _join_outgoing(self, m: Module, edge: Edge) -> None:
@@ -287,15 +245,14 @@ class Chip(wiring.Component):
         m.submodules[f"{local_name(edge.buffer)}_transmitter"] = transmitter
         connect(m, self.fifos[edge.buffer].o, transmitter.i)
         connect(m, transmitter.link, flipped(getattr(self, sender_port(edge))))
-        if self._is_told(edge):
+        if self._depth_from_port(edge):
             m.d.comb += transmitter.landing_pages.eq(getattr(self, credits_port(edge)))
 
     def _join_activity(self, m: Module) -> None:
         """Count what the chip does; it is done when all is stored and all is sent."""
         m.submodules.activity = activity = self.activity
-        assert self.program.work is not None
-        beats = self.program.work.result_pages * self.program.tile
-        done = [self.units[s.name].done for s in self.stages if isinstance(s.kind, Store)]
+        pages = page_counts(self.program)
+        done = [self.units[stage.name].done for stage in self.stores]
         for stage in self.products:
             m.d.comb += getattr(activity, f"{local_name(stage.name)}_active").eq(
                 self.units[stage.name].active
@@ -305,10 +262,11 @@ class Chip(wiring.Component):
             m.d.comb += getattr(activity, f"{port}_beats").eq(transmitter.beat_sent)
             m.d.comb += getattr(activity, f"{port}_busy").eq(transmitter.busy)
             m.d.comb += getattr(activity, f"{port}_stalled").eq(transmitter.stalled)
+            beats = pages[edge.buffer] * self.program.buffer_by_name[edge.buffer].page.beats
             done.append(activity.count(f"{port}_beats") == beats)
         m.d.comb += self.done.eq(reduce(and_, done, Const(1)))
         for stage in self.stages if self.has_host else ():
-            streams = _streams(stage, self.units[stage.name])
+            streams = unit_kind(stage).stalling(self.units[stage.name])
             m.d.comb += getattr(activity, f"{local_name(stage.name)}_stalled").eq(
                 reduce(or_, (stream.valid & ~stream.ready for stream in streams))
             )
@@ -346,8 +304,7 @@ class Chip(wiring.Component):
 
     def _unstoppable(self) -> set[str]:
         """Buffers whose writers do not wait: what comes without room is lost, which is a fault."""
-        kinds = (MatmulTiles, Recv)
-        return {out for s in self.stages if isinstance(s.kind, kinds) for out in s.outs}
+        return {out for s in self.stages if not unit_kind(s).waits_for_room for out in s.outs}
 
 
 def _memory_beat(tensor: Tensor) -> data.ArrayLayout:
@@ -355,14 +312,6 @@ def _memory_beat(tensor: Tensor) -> data.ArrayLayout:
     return data.ArrayLayout(element_shape(tensor.dtype), tensor.tile)
 
 
-def _streams(stage: Stage, unit) -> tuple:
-    """The streams of a stage on which a beat may have to wait."""
-    match stage.kind:
-        case Load() | Recv():
-            return (unit.o,)
-        case Store():
-            return (unit.i,)
-        case MatmulTiles():
-            return (unit.a, unit.b)
-        case Fold() | Map():
-            return (*unit.i, unit.o)
+def _by_page(edge: Edge) -> bool:
+    """Whether a page of an edge is there only as a whole."""
+    return edge.handoff is not None and edge.handoff.by_page

@@ -1,11 +1,14 @@
 """Which chips of a program are the same hardware."""
 
-from dataclasses import astuple, replace
+from dataclasses import fields
 from typing import Any
 
+from compiler.flow.counts import page_counts
 from compiler.ir.edge import Edge
 from compiler.ir.program import Program
-from compiler.ir.stage import Load, Stage, Store
+from compiler.ir.stage import Stage
+from compiler.ir.tensor import Tensor
+from hw.link_ports import landing_pages, link_of, receiver_port, sender_port
 from hw.names import local_name
 
 
@@ -17,65 +20,71 @@ def distinct_chips(program: Program, *, host: bool = False) -> dict[int, int]:
     told how deep the landing buffers are that they send to, so that does not count either.
     """
     first: dict[Any, int] = {}
+    counts = page_counts(program)
     return {
-        chip: first.setdefault(anatomy(program, chip, host=host), chip)
+        chip: first.setdefault(anatomy(program, chip, counts, host=host), chip)
         for chip in range(program.chip_count)
     }
 
 
-def anatomy(program: Program, chip: int, *, host: bool = False) -> tuple[Any, ...]:
-    """All that the hardware of a chip is made from, with names as they are on the chip."""
+def anatomy(
+    program: Program, chip: int, counts: dict[str, int], *, host: bool = False
+) -> tuple[Any, ...]:
+    """All that the hardware of a chip is made from, with names as they are on the chip.
+
+    ``counts`` are the pages that pass through each buffer, by :func:`page_counts`.
+    """
     program = program.canonical
-    stages = [s for s in program.stages if s.site is not None and s.site.chip == chip]
-    here = {stage.name for stage in stages}
+    view = program.chips[chip]
     return (
-        tuple(
-            (local_name(t.name), t.role, t.page_count, t.tile, t.dtype, t.row_tiles, t.col_tiles)
-            for t in program.tensors
-            if t.chip == chip
-        ),
-        tuple(_stage(stage) for stage in stages),
-        tuple(
-            (local_name(b.name), b.page, b.depth_pages)
-            for b in program.buffers
-            if b.site is not None and b.site.chip == chip
-        ),
-        tuple(_edge(program, e, here, host) for e in program.edges if _touches(e, here)),
+        tuple(map(_tensor, view.tensors)),
+        tuple(map(_stage, view.stages)),
+        tuple((local_name(b.name), b.page, b.depth_pages) for b in view.buffers),
+        tuple(_leaving(program, edge, counts[edge.buffer], host) for edge in view.outgoing),
+        tuple(_arriving(program, edge) for edge in view.incoming),
+    )
+
+
+def _tensor(tensor: Tensor) -> tuple[Any, ...]:
+    return (
+        local_name(tensor.name),
+        tensor.role,
+        (tensor.row_tiles, tensor.col_tiles),
+        tensor.tile,
+        tensor.dtype,
+        tensor.orientation,
     )
 
 
 def _stage(stage: Stage) -> tuple[Any, ...]:
     kind = stage.kind
-    if isinstance(kind, Load | Store):
-        kind = replace(kind, tensor=local_name(kind.tensor))
+    facts = {field.name: getattr(kind, field.name) for field in fields(kind)}
+    if "tensor" in facts:
+        facts["tensor"] = local_name(facts["tensor"])
+    if "body" in facts:
+        facts["body"] = str(facts["body"])
     return (
         local_name(stage.name),
         type(kind).__name__,
-        astuple(kind),
-        str(getattr(kind, "body", "")),
+        tuple(facts.items()),
         tuple(map(local_name, stage.ins)),
         tuple(map(local_name, stage.outs)),
     )
 
 
-def _touches(edge: Edge, here: set[str]) -> bool:
-    return edge.source in here or edge.destination in here
-
-
-def _edge(program: Program, edge: Edge, here: set[str], host: bool) -> tuple[Any, ...]:
-    """One edge as its end on this chip sees it."""
-    leaves, arrives = edge.source in here, edge.destination in here
-    landing = program.stage_by_name[edge.destination].outs
-    links = [program.link_by_name[name] for name in edge.route or ()]
-    depth = [program.buffer_by_name[name].depth_pages for name in landing] if links else []
-    if host and leaves:
-        depth = []
+def _leaving(program: Program, edge: Edge, pages: int, host: bool) -> tuple[Any, ...]:
+    """An edge as the chip sees it that sends: how many pages go, and into what."""
+    link = link_of(program, edge)
     return (
-        local_name(edge.source) if leaves else "",
-        local_name(edge.buffer) if leaves else "",
-        local_name(edge.destination) if arrives else "",
+        sender_port(edge),
         type(edge.handoff).__name__,
-        tuple((link.width_bits, link.flit_cycles if leaves else None) for link in links),
-        tuple(depth),
-        program.buffer_by_name[edge.buffer].page,
+        (link.width_bits, link.flit_cycles),
+        pages,
+        None if host else landing_pages(program, edge),
     )
+
+
+def _arriving(program: Program, edge: Edge) -> tuple[Any, ...]:
+    """An edge as the chip sees it that receives."""
+    width_bits = link_of(program, edge).width_bits
+    return receiver_port(edge), type(edge.handoff).__name__, width_bits

@@ -27,7 +27,7 @@ class LinkTransmitter(wiring.Component):
         from a page's first flit to the return of its credit.
     flit_cycles : :class:`int`
         Cycles for which a flit holds the link: the next one leaves so many cycles later at least.
-    told : :class:`bool`
+    depth_from_port : :class:`bool`
         Whether the depth is an input, so that one netlist serves landing buffers of ``credits``
         pages and less.
 
@@ -44,7 +44,7 @@ class LinkTransmitter(wiring.Component):
     stalled : ``Out(1)``
         Asserted in a cycle in which a beat waits for a credit, and for nothing else.
     landing_pages : ``In(range(credits + 1))``
-        Only if ``told``. Depth of the landing buffer, in pages, which does not change, but is 0
+        Only if ``depth_from_port``. Depth of the landing buffer, in pages, which does not change, but is 0
         while the link is down: then no page begins.
 
     Raises
@@ -61,14 +61,14 @@ class LinkTransmitter(wiring.Component):
         width_bits: int,
         credits: int,
         flit_cycles: int = 1,
-        told: bool = False,
+        depth_from_port: bool = False,
     ):
         self.beat = lane_layout(beat, "Beat")
         self.page_beats = positive(page_beats, "Page beats")
         self.width_bits = positive(width_bits, "Link width")
         self.credits = positive(credits, "Credits")
         self.flit_cycles = positive(flit_cycles, "Flit cycles")
-        self.told = bool(told)
+        self.depth_from_port = bool(depth_from_port)
         members = {
             "i": In(stream.Signature(beat)),
             "link": Out(self.link_signature(width_bits)),
@@ -76,7 +76,7 @@ class LinkTransmitter(wiring.Component):
             "busy": Out(1),
             "stalled": Out(1),
         }
-        if told:
+        if depth_from_port:
             members["landing_pages"] = In(range(credits + 1))
         super().__init__(members)
 
@@ -84,7 +84,7 @@ class LinkTransmitter(wiring.Component):
 
     def keep_slots(self, m: Module, taken, returned: Signal) -> Value:
         """Keep account of the page slots that pages take and returns free; say if one is free."""
-        if self.told:
+        if self.depth_from_port:
             slots_taken = Signal(range(self.credits + 1))
             m.d.sync += slots_taken.eq(slots_taken + taken - returned)
             m.d.sync += Assert(

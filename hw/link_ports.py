@@ -1,12 +1,8 @@
-"""How the ends of links appear on chips: names, signatures and constants of their ports."""
+"""How the ends of links appear on chips: the names of their ports, and what is at the other end."""
 
-from compiler.ir.edge import Barrier, Edge, Semaphore
+from compiler.ir.edge import Edge, Link
 from compiler.ir.program import Program
-from hw.interfaces import CreditLinkSignature, SemaphoreLinkSignature
 from hw.names import local_name
-
-PAGE_GRANULAR = (Semaphore, Barrier)
-"""Hand-offs whose pages cross by ready and valid, store and forward."""
 
 
 def sender_port(edge: Edge) -> str:
@@ -24,32 +20,17 @@ def credits_port(edge: Edge) -> str:
     return f"{sender_port(edge)}_credits"
 
 
+def link_of(program: Program, edge: Edge) -> Link:
+    """The link that carries an edge between chips."""
+    assert edge.link is not None, f"edge {edge.name!r} has no link"
+    return program.link_by_name[edge.link]
+
+
 def landing_pages(program: Program, edge: Edge) -> int:
     """Depth of the landing buffer of an edge between chips, in pages."""
-    (landing,) = program.stage_by_name[edge.destination].outs
-    return program.buffer_by_name[landing].depth_pages or 0
+    return program.landing(edge).depth_pages or 0
 
 
 def deepest_landing(program: Program) -> int:
     """Depth of the deepest landing buffer of a program, in pages."""
-    return max(landing_pages(program, edge) for edge in program.edges if program.crosses(edge))
-
-
-def constants(program: Program, chip: int) -> dict[str, int]:
-    """Values of the input ports of a chip with a host port that do not change."""
-    values = {"coordinate": chip}
-    for edge in program.edges:
-        site = program.stage_by_name[edge.source].site
-        leaves = site is not None and site.chip == chip and program.crosses(edge)
-        if leaves and not isinstance(edge.handoff, PAGE_GRANULAR):
-            values[credits_port(edge)] = landing_pages(program, edge)
-    return values
-
-
-def link_signature(program: Program, edge: Edge) -> CreditLinkSignature | SemaphoreLinkSignature:
-    """Signature of the link that carries an edge, seen from the sending chip."""
-    assert edge.route, f"edge {edge.name!r} has no route"
-    width_bits = program.link_by_name[edge.route[0]].width_bits
-    if isinstance(edge.handoff, PAGE_GRANULAR):
-        return SemaphoreLinkSignature(width_bits)
-    return CreditLinkSignature(width_bits)
+    return max(landing_pages(program, edge) for chip in program.chips for edge in chip.outgoing)

@@ -80,8 +80,8 @@ class PageFifo(wiring.Component):
         pushed = self.i.valid & self.i.ready
         popped = self.o.valid & self.o.ready
 
-        # Whether there is room, and whether there is a beat, are registers of their own, and what
-        # they become is known but for the two strobes: these come late and from far away.
+        # Whether there is room, and whether there is a beat, are registers of their own. Their next
+        # values depend late only on the two strobes, which come from far away.
         has_room = Signal(init=1)
         has_beat = Signal()
         m.d.comb += self.i.ready.eq(has_room)

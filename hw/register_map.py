@@ -7,18 +7,16 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from compiler.ir.dtype import INT8
+from compiler.ir.orientation import Orientation
 from compiler.ir.program import Program
-from compiler.ir.stage import Load, Store
-from compiler.ir.tensor import Tensor
+from compiler.ir.stage import MatmulTiles
+from compiler.ir.tensor import Tensor, TensorRole
 from hw.axi_lite import DATA_BITS, DATA_BYTES
 from hw.names import local_name
 
 IDENTITY = 0x5348_5244
 """``SHRD`` in ASCII, the first letter in the highest byte."""
 VERSION = 1
-ELEMENT_BITS = {"input": INT8.bits, "output": DATA_BITS}
-"""Bits of the bus that one element takes: inputs are packed bytes, outputs whole words."""
 
 
 class Access(StrEnum):
@@ -125,17 +123,25 @@ def register_map(program: Program, chip: int, counters: tuple[str, ...]) -> Regi
     registers = _registers(program, chip, counters)
     windows: list[Window] = []
     offset = DATA_BYTES * len(registers)
-    for tensor in program.canonical.tensors:
-        if tensor.chip == chip:
-            window = _window(program, tensor, offset)
-            windows.append(window)
-            offset = window.offset + window.span_bytes
+    for tensor in program.canonical.chips[chip].tensors:
+        window = _window(tensor, offset)
+        windows.append(window)
+        offset = window.offset + window.span_bytes
     return RegisterMap(registers, tuple(windows))
+
+
+def element_bits(tensor: Tensor) -> int:
+    """Bits of the bus that an element takes: inputs are packed bytes, outputs whole words."""
+    return tensor.dtype.bytes * 8 if tensor.role is TensorRole.INPUT else DATA_BITS
 
 
 def _registers(program: Program, chip: int, counters: tuple[str, ...]) -> tuple[Register, ...]:
     claim = program.claim
-    assert program.work is not None
+    blocks = [
+        stage.kind.block_count or 0
+        for stage in program.chips[chip].products
+        if isinstance(stage.kind, MatmulTiles)
+    ]
     constants = {
         "identity": (IDENTITY, "the letters SHRD"),
         "version": (VERSION, "version of this map"),
@@ -145,7 +151,7 @@ def _registers(program: Program, chip: int, counters: tuple[str, ...]) -> tuple[
         "n": (claim.n, "columns of B and C"),
         "k": (claim.k + claim.k_pad, "contraction axis of the whole product, padding included"),
         "k_slice": (
-            program.work.k_blocks * program.tile,
+            sum(blocks) * program.tile,
             "contraction axis of this chip, whole tiles",
         ),
     }
@@ -211,28 +217,25 @@ def _counter_meaning(counter: str) -> str:
     raise ValueError(f"Counter must be one of {', '.join(COUNTERS)}, not {counter!r}")
 
 
-def _window(program: Program, tensor: Tensor, after: int) -> Window:
-    element_bits = ELEMENT_BITS[tensor.role]
-    stored = any(isinstance(s.kind, Store) and s.kind.tensor == tensor.name for s in program.stages)
-    beat_bytes = _power_of_two(max(DATA_BYTES, tensor.tile * element_bits // 8))
+WORDS = {Orientation.ROWS: "row", Orientation.COLUMNS: "column"}
+"""What a beat is of its tile."""
+
+
+def _window(tensor: Tensor, after: int) -> Window:
+    is_input = tensor.role is TensorRole.INPUT
+    beat_bytes = _power_of_two(max(DATA_BYTES, tensor.tile * element_bits(tensor) // 8))
     span = _power_of_two(tensor.page_count * tensor.tile * beat_bytes)
-    by_columns = any(
-        isinstance(s.kind, Load)
-        and s.kind.tensor == tensor.name
-        and program.claim.left in (tensor.name, tensor.slice_of and tensor.slice_of.whole)
-        for s in program.stages
-    )
     return Window(
         tensor=local_name(tensor.name),
         offset=-(-after // span) * span,
-        access=Access.READ if stored else Access.READ_WRITE,
+        access=Access.READ_WRITE if is_input else Access.READ,
         beats=tensor.page_count * tensor.tile,
         lanes=tensor.tile,
-        element_bits=element_bits,
+        element_bits=element_bits(tensor),
         beat_bytes=beat_bytes,
         layout=(
             f"{tensor.row_tiles} x {tensor.col_tiles} tiles, row-major; a beat is a "
-            f"{'column' if by_columns else 'row'} of a tile"
+            f"{WORDS[tensor.orientation]} of a tile"
         ),
     )
 

@@ -8,14 +8,12 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect
 
 from compiler.check import require
-from compiler.ir.edge import Barrier, Edge
 from compiler.ir.program import Program
 from hw.barrier import BarrierNetwork
 from hw.chip import Chip
 from hw.link_channel import LinkChannel
-from hw.link_ports import constants, link_signature, receiver_port, sender_port
-from hw.names import link_name, module_name
 from hw.start_guard import StartGuard
+from hw.topology import Channel, MeetingPoint, topology_of
 
 
 class System(wiring.Component):
@@ -45,54 +43,49 @@ class System(wiring.Component):
     def __init__(self, program: Program, *, host: bool = False):
         self.program = program = program.canonical
         self.chips = tuple(Chip(program, chip, host=host) for chip in range(program.chip_count))
+        self.topology = topology_of(program)
+        self.channels: dict[str, LinkChannel] = {}
         super().__init__({"start": In(1), "done": Out(1)})
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        self.barrier_ends: dict[Barrier, list] = {}
         m.submodules.start_guard = guard = StartGuard()
         m.d.comb += guard.start.eq(self.start)
         m.d.comb += guard.done.eq(self.done)
-        for chip in self.chips:
+        for chip, constants in zip(self.chips, self.topology.constants, strict=True):
             m.submodules[f"c{chip.chip}"] = chip
             m.d.comb += chip.start.eq(guard.starts)
-            for port, value in constants(self.program, chip.chip).items() if chip.has_host else ():
+            for port, value in constants.items() if chip.has_host else ():
                 m.d.comb += getattr(chip, port).eq(value)
         m.d.comb += self.done.eq(reduce(and_, (chip.done for chip in self.chips)))
-        for edge in self.program.edges:
-            for name in edge.route or ():
-                link = self.program.link_by_name[name]
-                channel = LinkChannel(
-                    link_signature(self.program, edge), latency_cycles=link.latency_cycles
-                )
-                sender = self.chips[link.source_chip]
-                receiver = self.chips[link.destination_chip]
-                m.submodules[link_name(name)] = channel
-                connect(m, getattr(sender, sender_port(edge)), channel.sender)
-                self._join_receiver(m, edge, channel, getattr(receiver, receiver_port(edge)))
-        for handoff in {edge.handoff: None for edge in self.program.edges}:
-            if isinstance(handoff, Barrier):
-                self._join_barrier(m, handoff)
+        for channel in self.topology.channels:
+            self._join_channel(m, channel)
+        for point in self.topology.meeting_points:
+            self._join_meeting_point(m, point)
         return m
 
-    def _join_receiver(self, m: Module, edge: Edge, channel: LinkChannel, port) -> None:
-        """Join a channel to its receiver; at a barrier, ``ready`` goes by way of the group."""
-        if not isinstance(edge.handoff, Barrier):
-            connect(m, channel.receiver, port)
-            return
-        connect(m, channel.receiver.flit, port.flit)
-        m.d.comb += port.valid.eq(channel.receiver.valid)
-        self.barrier_ends.setdefault(edge.handoff, []).append((edge, port, channel.receiver))
+    def _join_channel(self, m: Module, channel: Channel) -> None:
+        """Join two chips; where offers meet, ``ready`` goes by way of the group."""
+        between = LinkChannel(channel.signature, latency_cycles=channel.latency_cycles)
+        m.submodules[channel.name] = self.channels[channel.name] = between
+        connect(m, getattr(self.chips[channel.source], channel.sender_port), between.sender)
+        port = self._receiver(channel)
+        if channel.protocol.meets:
+            connect(m, between.receiver.flit, port.flit)
+            m.d.comb += port.valid.eq(between.receiver.valid)
+        else:
+            connect(m, between.receiver, port)
 
-    def _join_barrier(self, m: Module, handoff: Barrier) -> None:
-        ends = self.barrier_ends[handoff]
-        landings = [self.program.stage_by_name[edge.destination].outs[0] for edge, _, _ in ends]
-        depths = [self.program.buffer_by_name[name].depth_pages or 0 for name in landings]
-        network = BarrierNetwork(receivers=len(ends), depth_pages=max(depths))
-        m.submodules[f"barrier_{module_name(handoff.group)}"] = network
-        m.d.comb += network.ready.eq(Cat(port.ready for _, port, _ in ends))
-        for _, _, receiver in ends:
-            m.d.comb += receiver.ready.eq(network.go)
+    def _join_meeting_point(self, m: Module, point: MeetingPoint) -> None:
+        network = BarrierNetwork(**point.parameters)
+        m.submodules[point.name] = network
+        m.d.comb += network.ready.eq(Cat(self._receiver(each).ready for each in point.channels))
+        for channel in point.channels:
+            m.d.comb += self.channels[channel.name].receiver.ready.eq(network.go)
+
+    def _receiver(self, channel: Channel):
+        """The port of the chip that receives."""
+        return getattr(self.chips[channel.destination], channel.receiver_port)
 
 
 def elaborate(program: Program) -> System:
@@ -115,10 +108,8 @@ def settling_cycles(program: Program) -> int:
     """
     return max(
         (
-            (program.buffer_by_name[landing].depth_pages or 0) + link.latency_cycles + 1
-            for edge in program.edges
-            for link in (program.link_by_name[name] for name in edge.route or ())
-            for landing in program.stage_by_name[edge.destination].outs
+            channel.depth_pages + channel.latency_cycles + 1
+            for channel in topology_of(program).channels
         ),
         default=0,
     )

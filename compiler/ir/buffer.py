@@ -1,9 +1,9 @@
 """Buffers: where pages wait between two stages."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-from compiler.ir.choice import Chooser, chosen_by
+from compiler.ir.choice import UNLESS_DEFAULT, Chooser
 from compiler.ir.dtype import DType
 from compiler.ir.layout import Layout
 from compiler.ir.orientation import Orientation
@@ -44,7 +44,7 @@ class Depth:
     """Pages that fit into a buffer."""
 
     pages: int
-    by: Chooser = chosen_by()
+    by: Chooser = field(default=Chooser.HAND, compare=False, kw_only=True, metadata=UNLESS_DEFAULT)
 
 
 @dataclass(frozen=True)

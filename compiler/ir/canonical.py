@@ -102,7 +102,9 @@ def _stage_key(stage: Stage) -> Key:
 def _sorted_graph(graph: Graph) -> Graph:
     """The graph with its values in the order in which operations name them."""
     named = _Places(
-        name for product in graph.operations for name in (product.left, product.right, product.output)
+        name
+        for product in graph.operations
+        for name in (product.left, product.right, product.output)
     )
     values = tuple(sorted(graph.values, key=lambda value: named[value.name]))
     return graph if values == graph.values else replace(graph, values=values)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from compiler.ir.buffer import Buffer
@@ -43,42 +43,49 @@ class ChipView:
 
 def views_of(program: Program) -> tuple[ChipView, ...]:
     """The view of each chip. What has no site, or is on no chip of the mesh, is in none."""
-    chips = range(program.chip_count)
-    tensors: list[list[Tensor]] = [[] for _ in chips]
-    stages: list[list[Stage]] = [[] for _ in chips]
-    buffers: list[list[Buffer]] = [[] for _ in chips]
-    local: list[list[Edge]] = [[] for _ in chips]
-    outgoing: list[list[Edge]] = [[] for _ in chips]
-    incoming: list[list[Edge]] = [[] for _ in chips]
+    count = program.chip_count
+    parts = [_Parts() for _ in range(count)]
+    nowhere = _Parts()
+
+    def on(chip: int | None) -> _Parts:
+        return parts[chip] if chip is not None and 0 <= chip < count else nowhere
+
     for tensor in program.tensors:
-        if tensor.chip in chips:
-            tensors[tensor.chip].append(tensor)
+        on(tensor.chip).tensors.append(tensor)
     for stage in program.stages:
-        if stage.chip in chips:
-            stages[stage.chip].append(stage)
+        on(stage.chip).stages.append(stage)
     for buffer in program.buffers:
-        if buffer.site is not None and buffer.site.chip in chips:
-            buffers[buffer.site.chip].append(buffer)
+        on(buffer.site and buffer.site.chip).buffers.append(buffer)
     for edge in program.edges:
         source = program.stage_by_name[edge.source].chip
         destination = program.stage_by_name[edge.destination].chip
         if source == destination:
-            if source in chips:
-                local[source].append(edge)
-            continue
-        if source in chips:
-            outgoing[source].append(edge)
-        if destination in chips:
-            incoming[destination].append(edge)
-    return tuple(
-        ChipView(
+            on(source).local.append(edge)
+        else:
+            on(source).outgoing.append(edge)
+            on(destination).incoming.append(edge)
+    return tuple(part.view(chip) for chip, part in enumerate(parts))
+
+
+@dataclass
+class _Parts:
+    """The lists of a view while they are filled."""
+
+    tensors: list[Tensor] = field(default_factory=list[Tensor])
+    stages: list[Stage] = field(default_factory=list[Stage])
+    buffers: list[Buffer] = field(default_factory=list[Buffer])
+    local: list[Edge] = field(default_factory=list[Edge])
+    outgoing: list[Edge] = field(default_factory=list[Edge])
+    incoming: list[Edge] = field(default_factory=list[Edge])
+
+    def view(self, chip: int) -> ChipView:
+        """The finished view."""
+        return ChipView(
             chip,
-            tuple(tensors[chip]),
-            tuple(stages[chip]),
-            tuple(buffers[chip]),
-            tuple(local[chip]),
-            tuple(outgoing[chip]),
-            tuple(incoming[chip]),
+            tuple(self.tensors),
+            tuple(self.stages),
+            tuple(self.buffers),
+            tuple(self.local),
+            tuple(self.outgoing),
+            tuple(self.incoming),
         )
-        for chip in chips
-    )

@@ -1,8 +1,6 @@
 """Who made a decision that stands in a program."""
 
-from dataclasses import Field, field
 from enum import StrEnum
-from typing import Any
 
 
 class Chooser(StrEnum):
@@ -12,12 +10,9 @@ class Chooser(StrEnum):
     COMPILER = "compiler"
 
 
-def chosen_by() -> Any:
-    """The field ``by`` of a decision: part of what is known of it, and no part of what it says.
+UNLESS_DEFAULT = {"saved": "unless default"}
+"""Metadata of a field that a file leaves out where it has its default.
 
-    Decisions are equal whoever made them. A record that is written by hand need not say.
-    """
-    who: Field[Chooser] = field(
-        default=Chooser.HAND, compare=False, kw_only=True, metadata={"saved": "unless default"}
-    )
-    return who
+The field ``by`` of a decision is one: a record that is written by hand need not say. It is part of
+what is known of a decision, and no part of what it says, so decisions are equal whoever made them.
+"""

@@ -1,9 +1,9 @@
 """Edges, the hand-offs that they are made of, and the links that carry them between chips."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
-from compiler.ir.choice import Chooser, chosen_by
+from compiler.ir.choice import UNLESS_DEFAULT, Chooser
 
 
 @dataclass(frozen=True)
@@ -13,7 +13,7 @@ class Fifo:
     crosses: ClassVar = False
     by_page: ClassVar = False
 
-    by: Chooser = chosen_by()
+    by: Chooser = field(default=Chooser.HAND, compare=False, kw_only=True, metadata=UNLESS_DEFAULT)
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class ValidReady:
     crosses: ClassVar = False
     by_page: ClassVar = False
 
-    by: Chooser = chosen_by()
+    by: Chooser = field(default=Chooser.HAND, compare=False, kw_only=True, metadata=UNLESS_DEFAULT)
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Token:
     crosses: ClassVar = True
     by_page: ClassVar = False
 
-    by: Chooser = chosen_by()
+    by: Chooser = field(default=Chooser.HAND, compare=False, kw_only=True, metadata=UNLESS_DEFAULT)
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Semaphore:
 
     ready: str
     valid: str
-    by: Chooser = chosen_by()
+    by: Chooser = field(default=Chooser.HAND, compare=False, kw_only=True, metadata=UNLESS_DEFAULT)
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Barrier:
     by_page: ClassVar = True
 
     group: str = ""
-    by: Chooser = chosen_by()
+    by: Chooser = field(default=Chooser.HAND, compare=False, kw_only=True, metadata=UNLESS_DEFAULT)
 
 
 Handoff = Fifo | ValidReady | Token | Semaphore | Barrier

@@ -1,10 +1,10 @@
 """The graph of work: the matrices of a problem, and what is computed from what."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from compiler.ir.body import Body
-from compiler.ir.choice import Chooser, chosen_by
+from compiler.ir.choice import UNLESS_DEFAULT, Chooser
 from compiler.ir.layout import Layout
 
 
@@ -47,7 +47,7 @@ class LoopOrder:
     """Which of ``m`` and ``n`` is the outer loop over the tiles of a result: ``mn`` or ``nm``."""
 
     loops: str
-    by: Chooser = chosen_by()
+    by: Chooser = field(default=Chooser.HAND, compare=False, kw_only=True, metadata=UNLESS_DEFAULT)
 
     def __str__(self) -> str:
         return self.loops

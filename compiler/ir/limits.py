@@ -14,6 +14,9 @@ NAME_LENGTH = 128
 TEXT_LENGTH = 4096
 """Characters of any other text: one line that a person can still read."""
 
+EXPRESSION_LENGTH = 2**17
+"""Characters of an expression: those of the largest that is one, several times over."""
+
 FILE_BYTES = 64 * 2**20
 """Bytes of a program file: several times a program that lists a million values."""
 

@@ -1,12 +1,11 @@
 """Stages: what is done, and where."""
 
-from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar
 
 from compiler.ir.body import Body
-from compiler.ir.choice import Chooser, chosen_by
+from compiler.ir.choice import UNLESS_DEFAULT, Chooser
 from compiler.ir.walk import Walk
 
 
@@ -37,7 +36,7 @@ class Engine:
 
     kind: EngineKind
     index: int
-    by: Chooser = chosen_by()
+    by: Chooser = field(default=Chooser.HAND, compare=False, kw_only=True, metadata=UNLESS_DEFAULT)
 
     def __str__(self) -> str:
         return f"{self.kind}{self.index}"
@@ -194,8 +193,3 @@ class Stage:
     def chip(self) -> int | None:
         """The chip that the stage is on, once it has a site."""
         return None if self.site is None else self.site.chip
-
-
-def pages_in_turn(turns: tuple[int, ...]) -> Counter[int]:
-    """By input or output, the pages that it has in one round of the turns."""
-    return Counter(turns)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, fields
 
 from compiler.errors import TargetValueError
 from compiler.ir import limits
+from compiler.ir.choice import UNLESS_DEFAULT
 from compiler.ir.edge import CROSSING_HANDOFFS, LOCAL_HANDOFFS
 from compiler.ir.link_kind import LinkKind, check_link_kinds
 from compiler.ir.names import RULE, is_line, is_name
@@ -69,7 +70,7 @@ class Target:
     movement_engines: int
     memory_bytes: int
     link_flit_cycles: int = 1
-    link_kinds: tuple[LinkKind, ...] = field(default=(), metadata={"saved": "unless empty"})
+    link_kinds: tuple[LinkKind, ...] = field(default=(), metadata=UNLESS_DEFAULT)
 
     def __post_init__(self) -> None:
         for name, kind, rule in (
@@ -115,7 +116,7 @@ class Target:
 
     @property
     def engine_counts(self) -> dict[EngineKind, int]:
-        """Engines of each kind at one site: a link port has one that receives and one that switches."""
+        """Engines of each kind at one site. A link port has one to receive and one to switch."""
         return {
             EngineKind.COMPUTE: self.compute_engines,
             EngineKind.MOVEMENT: self.movement_engines,

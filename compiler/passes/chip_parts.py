@@ -1,4 +1,4 @@
-"""One chip of a partitioned program: the one-chip template, renamed, and its part of the collectives."""
+"""One chip of a partitioned program: the template, renamed, and its share of the collectives."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

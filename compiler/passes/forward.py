@@ -31,9 +31,7 @@ def forwarded(program: Program) -> Program:
                 buffer, name=f"{passes}_pages", kind=BufferKind.INTERM, site=None, depth=None
             )
             buffers.append(buffer)
-            stages.append(
-                Stage(passes, Recv(), outs=(buffer.name,), site=_site(program, chip))
-            )
+            stages.append(Stage(passes, Recv(), outs=(buffer.name,), site=_site(program, chip)))
             source = passes
         edges.append(_hop(edge, source, buffer, edge.destination) if edge.via else edge)
     return replace(program, stages=tuple(stages), buffers=tuple(buffers), edges=tuple(edges))

@@ -239,9 +239,7 @@ def _within(span: range, extent: int) -> range:
     return range(min(span.start, extent), min(span.stop, extent))
 
 
-def _collectives(
-    program: Program, plan: ShardPlan, chips: list[ChipParts]
-) -> Iterator[Collective]:
+def _collectives(program: Program, plan: ShardPlan, chips: list[ChipParts]) -> Iterator[Collective]:
     """For each group that sums, its reduction, and the broadcast of what came of it."""
     axis = plan.axis_of("k")
     if axis is None:

@@ -1,5 +1,7 @@
 """Slices: how an axis of the product is dealt out to the chips along an axis of the mesh."""
 
+from itertools import pairwise
+
 from compiler.errors import AxisNotDivisibleError, SliceNotTileAlignedError, TooFewTilesError
 
 
@@ -32,4 +34,4 @@ def slices(dim: str, extent: int, *, chips: int, tile: int, uneven: bool) -> tup
         if extent // chips % tile:
             raise SliceNotTileAlignedError(axis=dim, extent=extent, chips=chips, tile=tile)
         ends = [extent // chips * count for count in range(chips + 1)]
-    return tuple(range(begin, end) for begin, end in zip(ends, ends[1:], strict=False))
+    return tuple(range(begin, end) for begin, end in pairwise(ends))

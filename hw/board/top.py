@@ -8,7 +8,7 @@ from amaranth.hdl import Module, Mux, ResetInserter, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from compiler.ir.edge import Edge, Token
+from compiler.ir.edge import Edge
 from compiler.ir.program import Program
 from constraints.cables import Cabling
 from hw.board.board_port import BoardPort
@@ -19,7 +19,8 @@ from hw.board.pin_receiver import PinReceiver
 from hw.board.pin_transmitter import PinTransmitter
 from hw.board.uart_bone import ADDRESS_BITS, UartBone
 from hw.chip import Chip
-from hw.link_ports import credits_port, landing_pages, receiver_port, sender_port
+from hw.handoffs import protocol_of
+from hw.link_ports import credits_port, landing_pages, link_of, receiver_port, sender_port
 from hw.multiplier.plan import MultiplierPlan
 from hw.program_digest import program_digest
 
@@ -111,12 +112,12 @@ class BoardTop(wiring.Component):
         )
 
     def _transmitter(self, edge: Edge) -> PinTransmitter:
-        link = self.program.link_by_name[(edge.route or ("",))[0]]
+        link = link_of(self.program, edge)
         pads = self._pads(edge)
         return PinTransmitter(link.width_bits, flit_cycles=link.flit_cycles, pads=pads)
 
     def _receiver(self, edge: Edge) -> PinReceiver:
-        link = self.program.link_by_name[(edge.route or ("",))[0]]
+        link = link_of(self.program, edge)
         pages = landing_pages(self.program, edge)
         return PinReceiver(link.width_bits, credits=pages, pads=self._pads(edge))
 
@@ -210,10 +211,10 @@ def board_top(
 
 
 def _port(edge: Edge, ports: Mapping[str, str]) -> str:
-    (link,) = edge.route or ("",)
-    if link not in ports:
+    link = edge.link
+    if link is None or link not in ports:
         raise ValueError(f"Ports must hold one for every link, and do not for {link!r}")
-    kind = type(edge.handoff).__name__
-    if kind != Token.__name__:
+    if not protocol_of(edge).depth_from_port:
+        kind = type(edge.handoff).__name__
         raise ValueError(f"Link {link!r} must carry Token hand-offs to cross pins, not {kind}")
     return ports[link]

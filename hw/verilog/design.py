@@ -5,16 +5,15 @@ from dataclasses import dataclass
 
 from amaranth.lib import wiring
 
-from compiler.ir.edge import Barrier, Edge, Link
 from compiler.ir.program import Program
 from hw.barrier import BarrierNetwork
 from hw.chip import Chip
 from hw.distinct import distinct_chips
 from hw.link_channel import LinkChannel
-from hw.link_ports import constants, link_signature, receiver_port, sender_port
-from hw.names import link_name, module_name, top_name
+from hw.names import top_name
 from hw.register_map import RegisterMap
 from hw.start_guard import StartGuard
+from hw.topology import Channel, MeetingPoint, Topology, topology_of
 from hw.verilog.convert import Port, component_ports, to_verilog
 from hw.verilog.instance import Instance, module_text
 
@@ -52,11 +51,12 @@ class Design:
 def design(program: Program) -> Design:
     """The Verilog of a program: each distinct chip, channel and barrier once, and the system."""
     program = program.canonical
+    topology = topology_of(program)
     chips = _chip_modules(program)
-    joints = dict(_joints(program))
+    joints = dict(_joints(topology))
     guard = _converted(StartGuard(), "start_guard", {"chips": program.chip_count})
     modules = (*chips, *joints.values(), guard)
-    top = _system(program, chips, joints, guard)
+    top = _system(program.name, topology, chips, joints, guard)
     return Design(program, top, modules)
 
 
@@ -86,21 +86,19 @@ def _chip_modules(program: Program) -> tuple[Module, ...]:
     return tuple(modules)
 
 
-def _joints(program: Program) -> Iterator[tuple[str, Module]]:
-    """Channels and barriers by name, each kind once."""
-    done: set[str] = set()
-    for edge, link in _crossings(program):
-        name = _channel_name(program, edge, link)
-        if name not in done:
-            done.add(name)
-            signature, latency_cycles = link_signature(program, edge), link.latency_cycles
-            channel = LinkChannel(signature, latency_cycles=latency_cycles)
-            parameters = {"width_bits": signature.width_bits, "latency_cycles": latency_cycles}
-            yield name, _converted(channel, name, parameters)
-    for handoff, edges in _barriers(program).items():
-        name = f"barrier_{module_name(handoff.group)}"
-        parameters = {"receivers": len(edges), "depth_pages": _deepest(program, edges)}
-        yield name, _converted(BarrierNetwork(**parameters), name, parameters)
+def _joints(topology: Topology) -> Iterator[tuple[str, Module]]:
+    """The modules between chips by name, each kind once."""
+    kinds = {channel.kind_name: channel for channel in topology.channels}
+    for name, channel in kinds.items():
+        component = LinkChannel(channel.signature, latency_cycles=channel.latency_cycles)
+        parameters = {
+            "width_bits": channel.link.width_bits,
+            "latency_cycles": channel.latency_cycles,
+        }
+        yield name, _converted(component, name, parameters)
+    for point in topology.meeting_points:
+        network = BarrierNetwork(**point.parameters)
+        yield point.name, _converted(network, point.name, point.parameters)
 
 
 def _converted(component: wiring.Component, name: str, parameters: dict[str, int]) -> Module:
@@ -108,32 +106,12 @@ def _converted(component: wiring.Component, name: str, parameters: dict[str, int
     return Module(name, CLOCK_AND_RESET + ports, to_verilog(component, name), parameters)
 
 
-def _crossings(program: Program) -> Iterator[tuple[Edge, Link]]:
-    for edge in program.edges:
-        for name in edge.route or ():
-            yield edge, program.link_by_name[name]
-
-
-def _barriers(program: Program) -> dict[Barrier, list[Edge]]:
-    groups: dict[Barrier, list[Edge]] = {}
-    for edge in program.edges:
-        if isinstance(edge.handoff, Barrier):
-            groups.setdefault(edge.handoff, []).append(edge)
-    return groups
-
-
-def _deepest(program: Program, edges: list[Edge]) -> int:
-    landings = [program.stage_by_name[edge.destination].outs[0] for edge in edges]
-    return max(program.buffer_by_name[name].depth_pages or 0 for name in landings)
-
-
-def _channel_name(program: Program, edge: Edge, link: Link) -> str:
-    kind = type(edge.handoff).__name__.lower()
-    return f"channel_{kind}_{link.width_bits}_bits_{link.latency_cycles}_cycles"
-
-
 def _system(
-    program: Program, chips: tuple[Module, ...], joints: dict[str, Module], guard: Module
+    name: str,
+    topology: Topology,
+    chips: tuple[Module, ...],
+    joints: dict[str, Module],
+    guard: Module,
 ) -> Module:
     """The system: chips and channels joined as the program says."""
     ports = [*CLOCK_AND_RESET, Port("start", "input", 1), Port("done", "output", 1)]
@@ -141,45 +119,58 @@ def _system(
         Instance(guard.name, "run_guard", guard.ports, {p.name: p.name for p in guard.ports})
     ]
     of_chip = {chip: module for module in chips for chip in module.chips}
-    for chip in range(program.chip_count):
-        wires = {"clk": "clk", "rst": "rst", "start": "starts"}
-        told = constants(program, chip)
-        for port in of_chip[chip].ports:
-            if port.path and port.path[0] == "host":
-                outer = Port(f"c{chip}_{port.name}", port.direction, port.width)
-                ports.append(outer)
-                wires[port.name] = outer.name
-            elif port.name in told:
-                wires[port.name] = f"{port.width}'d{told[port.name]}"
-            else:
-                wires.setdefault(port.name, f"c{chip}_{port.name}")
-        instances.append(Instance(of_chip[chip].name, f"c{chip}", of_chip[chip].ports, wires))
-    barriers = _barriers(program)
-    for edge, link in _crossings(program):
-        module = joints[_channel_name(program, edge, link)]
-        ends = {
-            "sender": f"c{link.source_chip}_{sender_port(edge)}",
-            "receiver": f"c{link.destination_chip}_{receiver_port(edge)}",
-        }
-        wires = {"clk": "clk", "rst": "rst"}
-        for port in module.ports:
-            if port.path:
-                end, *rest = port.path
-                wires[port.name] = "__".join([ends[str(end)], *map(str, rest)])
-        if isinstance(edge.handoff, Barrier):
-            wires["receiver__ready"] = f"barrier_{module_name(edge.handoff.group)}_go"
-        instances.append(Instance(module.name, link_name(link.name), module.ports, wires))
-    for handoff, edges in barriers.items():
-        name = f"barrier_{module_name(handoff.group)}"
-        offers = [
-            f"c{program.link_by_name[(edge.route or ('',))[0]].destination_chip}_"
-            f"{receiver_port(edge)}__ready"
-            for edge in reversed(edges)
-        ]
-        wires = {"clk": "clk", "rst": "rst", "ready": f"{{{', '.join(offers)}}}"}
-        wires["go"] = f"{name}_go"
-        instances.append(Instance(name, f"{name}_network", joints[name].ports, wires))
-    done = " & ".join(f"c{chip}_done" for chip in range(program.chip_count))
-    name = top_name(program.name)
+    for chip, constants in enumerate(topology.constants):
+        instance, outer = _chip_instance(chip, of_chip[chip], constants)
+        instances.append(instance)
+        ports += outer
+    for channel in topology.channels:
+        point = topology.meeting_point(channel)
+        instances.append(_channel_instance(channel, joints[channel.kind_name], point))
+    for point in topology.meeting_points:
+        instances.append(_meeting_instance(point, joints[point.name]))
+    done = " & ".join(f"c{chip}_done" for chip in range(len(of_chip)))
+    name = top_name(name)
     text = module_text(name, ports, instances, {"done": done})
-    return Module(name, tuple(ports), text, {"chips": program.chip_count})
+    return Module(name, tuple(ports), text, {"chips": len(of_chip)})
+
+
+def _chip_instance(
+    chip: int, module: Module, constants: dict[str, int]
+) -> tuple[Instance, list[Port]]:
+    """A chip, and the ports that the system has for its host."""
+    wires = {"clk": "clk", "rst": "rst", "start": "starts"}
+    outer: list[Port] = []
+    for port in module.ports:
+        if port.path and port.path[0] == "host":
+            outer.append(Port(f"c{chip}_{port.name}", port.direction, port.width))
+            wires[port.name] = outer[-1].name
+        elif port.name in constants:
+            wires[port.name] = f"{port.width}'d{constants[port.name]}"
+        else:
+            wires.setdefault(port.name, f"c{chip}_{port.name}")
+    return Instance(module.name, f"c{chip}", module.ports, wires), outer
+
+
+def _channel_instance(channel: Channel, module: Module, point: MeetingPoint | None) -> Instance:
+    ends = {
+        "sender": f"c{channel.source}_{channel.sender_port}",
+        "receiver": f"c{channel.destination}_{channel.receiver_port}",
+    }
+    wires = {"clk": "clk", "rst": "rst"}
+    for port in module.ports:
+        if port.path:
+            end, *rest = port.path
+            wires[port.name] = "__".join([ends[str(end)], *map(str, rest)])
+    if point is not None:
+        wires["receiver__ready"] = f"{point.name}_go"
+    return Instance(module.name, channel.name, module.ports, wires)
+
+
+def _meeting_instance(point: MeetingPoint, module: Module) -> Instance:
+    offers = [
+        f"c{channel.destination}_{channel.receiver_port}__ready"
+        for channel in reversed(point.channels)
+    ]
+    wires = {"clk": "clk", "rst": "rst", "ready": f"{{{', '.join(offers)}}}"}
+    wires["go"] = f"{point.name}_go"
+    return Instance(module.name, f"{point.name}_network", module.ports, wires)

@@ -10,7 +10,7 @@ from amaranth.sim import Simulator
 
 from compiler.ir.program import Program
 from hw.board.top import BoardTop
-from hw.names import link_name
+from hw.topology import topology_of
 
 CLOCK_HZ = 1_000_000
 """Nominal frequency of every board."""
@@ -62,13 +62,14 @@ class Boards(wiring.Component):
     def __init__(self, program: Program, *, divisor: int):
         self.program = program = program.canonical
         self.divisor = divisor
+        self.topology = topology_of(program)
         chips = range(program.chip_count)
         self.domains = tuple(f"board_{chip}" for chip in chips)
         self.tops = tuple(
             BoardTop(
                 program,
                 chip,
-                ports={link.name: link_name(link.name) for link in program.links or ()},
+                ports={each.link.name: each.name for each in self.topology.channels},
                 clock_hz=CLOCK_HZ,
                 baud=CLOCK_HZ // divisor,
             )
@@ -88,10 +89,9 @@ class Boards(wiring.Component):
             m.submodules[domain] = DomainRenamer(domain)(top)
             m.d.comb += top.uart_rx.eq(getattr(self, f"rx_{chip}"))
             m.d.comb += getattr(self, f"tx_{chip}").eq(top.uart_tx)
-        for link in self.program.links or ():
-            port = link_name(link.name)
-            sender, receiver = self.tops[link.source_chip], self.tops[link.destination_chip]
-            connect(m, getattr(sender, port), getattr(receiver, port))
+        for channel in self.topology.channels:
+            sender, receiver = self.tops[channel.source], self.tops[channel.destination]
+            connect(m, getattr(sender, channel.name), getattr(receiver, channel.name))
         return m
 
     def simulator(self, crystals: Sequence[Crystal] = ()) -> Simulator:

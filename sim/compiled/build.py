@@ -6,8 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
+import compiler.flow
 import compiler.ir
 import hw
+from compiler.flow.counts import page_counts
 from compiler.ir.program import Program
 from hw.distinct import anatomy, distinct_chips
 from sim.compiled.cache import ModelCache, key_of
@@ -38,7 +40,11 @@ def build(program: Program, models: ModelCache) -> tuple[Path, dict[int, Path]]:
     """
     common = [*tool_versions(), *_sources()]
     first_of = distinct_chips(program)
-    keys = {first: key_of([*common, _shape(program, first)]) for first in {*first_of.values()}}
+    counts = page_counts(program)
+    keys = {
+        first: key_of([*common, repr((anatomy(program, first, counts), program.tile))])
+        for first in {*first_of.values()}
+    }
     driver = key_of([*common, DRIVER])
     tools = ToolRuns()
     # Amaranth converts one chip after the other; the tools run beside that, on all cores.
@@ -76,11 +82,6 @@ def _compile(models: ModelCache, key: str, source: str, name: str, tools: ToolRu
     models.add(key, compile_in)
 
 
-def _shape(program: Program, chip: int) -> str:
-    """All that the hardware of a chip is made from."""
-    return repr((anatomy(program, chip), program.tile, program.work))
-
-
 @cache
 def _sources() -> tuple[bytes, ...]:
     """The contents of every file that shapes a model, whatever the program."""
@@ -88,7 +89,7 @@ def _sources() -> tuple[bytes, ...]:
 
 
 def _source_files() -> Iterator[Path]:
-    for package in (hw, compiler.ir):
+    for package in (hw, compiler.ir, compiler.flow):
         for folder in package.__path__:
             yield from sorted(Path(folder).rglob("*.py"))
     yield from sorted([*HERE.glob("*.py"), *HERE.glob("*.cc"), *HERE.glob("*.h")])

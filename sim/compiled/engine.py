@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 
 from compiler.ir.program import Program
-from compiler.ir.stage import Store
 from hw.names import local_name
 from hw.system import settling_cycles
 from sim.amaranth_engine import TIMELINE_SPANS, EngineRun, Progress
@@ -110,7 +109,7 @@ class CompiledEngine:
         counts.append([_active_cycles(chip) for chip in system.chips])
         return EngineRun(
             cycles,
-            dict(_results(self.program, system)),
+            dict(_results(system)),
             [link for chip in system.chips for link in _link_activity(chip)],
             [
                 _chip_activity(chip, np.array([row[index] for row in counts]), span, cycles)
@@ -134,11 +133,10 @@ def _load(chip: CompiledChip, contents: Mapping[str, list[int]]) -> None:
         memory[: len(words)] = np.frombuffer(raw, "<u4").reshape(-1, memory.shape[1])
 
 
-def _results(program: Program, system: CompiledSystem) -> Iterator[tuple[str, list[int]]]:
-    for stage in program.stages:
-        if isinstance(stage.kind, Store):
-            tensor = program.tensor_by_name[stage.kind.tensor]
-            rows = system.chips[tensor.chip].memory(tensor).astype("<u4")
+def _results(system: CompiledSystem) -> Iterator[tuple[str, list[int]]]:
+    for chip in system.chips:
+        for tensor in chip.ports.outputs:
+            rows = chip.memory(tensor).astype("<u4")
             yield tensor.name, [int.from_bytes(row.tobytes(), "little") for row in rows]
 
 
@@ -157,16 +155,17 @@ def _chip_activity(chip: CompiledChip, counts: np.ndarray, span: int, cycles: in
     return ChipActivity(
         chip=chip.ports.chip,
         active_cycles=int(counts[-1]),
-        last_active_cycle=max(chip.counter(f"{event}_last") for event in _active_events(chip)),
+        last_active_cycle=max(
+            (chip.counter(f"{event}_last") for event in _active_events(chip)), default=0
+        ),
         timeline=tuple((np.diff(counts) / lengths).tolist()),
     )
 
 
 def _link_activity(chip: CompiledChip) -> Iterator[LinkActivity]:
     for end in chip.ports.senders:
-        assert end.edge.route
-        (link,) = end.edge.route
+        assert end.edge.link is not None
         beats, busy, stalled = (
             chip.counter(f"{end.port}_{event}_count") for event in ("beats", "busy", "stalled")
         )
-        yield LinkActivity(link, beats, busy, stalled)
+        yield LinkActivity(end.edge.link, beats, busy, stalled)

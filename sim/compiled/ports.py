@@ -1,13 +1,16 @@
-"""What an engine meets of a chip, told from the program alone: nothing is elaborated."""
+"""A chip's ports as engines see them, derived from the program. Nothing is elaborated."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+
+from amaranth.hdl import Const, Value
+from amaranth.lib.wiring import Flow, In, Out
 
 from compiler.ir.edge import Edge
 from compiler.ir.program import Program
-from compiler.ir.stage import MatmulTiles, Stage
-from compiler.ir.tensor import Tensor
-from hw.link_ports import PAGE_GRANULAR, receiver_port, sender_port
+from compiler.ir.stage import Stage
+from compiler.ir.tensor import Tensor, TensorRole
+from hw.handoffs import protocol_of
+from hw.link_ports import link_of, receiver_port, sender_port
 from hw.names import local_name
 
 CHUNK_BITS = 32
@@ -23,26 +26,32 @@ def chunk_count(bits: int) -> int:
 class LinkEnd:
     """One end of a link on its chip.
 
-    ``port`` names the port of the chip; ``sends`` tells which end it is. ``by_page`` links carry a
-    mark that a page may be read, beside their flits.
+    ``port`` names the port of the chip; ``sends`` tells which end it is.
     """
 
     edge: Edge
     port: str
     sends: bool
     width_bits: int
-    by_page: bool
 
     @property
     def forward(self) -> list[tuple[str, int]]:
         """Signals from the sender to the receiver: names below the port, and bits."""
-        mark = [("valid", 1)] if self.by_page else []
-        return [("flit__payload", self.width_bits), ("flit__valid", 1), *mark]
+        return self._signals(Out)
 
     @property
     def backward(self) -> list[tuple[str, int]]:
         """Signals from the receiver to the sender."""
-        return [("ready" if self.by_page else "credit", 1)]
+        return self._signals(In)
+
+    def _signals(self, flow: Flow) -> list[tuple[str, int]]:
+        """The signals of the link that go one way, without those that never change."""
+        signature = protocol_of(self.edge).signature(self.width_bits)
+        return [
+            ("__".join(map(str, path)), len(Value.cast(signal)))
+            for path, member, signal in signature.flatten(signature.create())
+            if member.flow == flow and not isinstance(Value.cast(signal), Const)
+        ]
 
 
 @dataclass(frozen=True)
@@ -53,6 +62,11 @@ class ChipPorts:
     ends: tuple[LinkEnd, ...]
     tensors: tuple[Tensor, ...]
     products: tuple[Stage, ...]
+
+    @property
+    def outputs(self) -> list[Tensor]:
+        """The tensors that a run makes."""
+        return [tensor for tensor in self.tensors if tensor.role is TensorRole.OUTPUT]
 
     @property
     def counters(self) -> list[str]:
@@ -76,21 +90,17 @@ class ChipPorts:
 def chip_ports(program: Program, chip: int) -> ChipPorts:
     """The ports of a chip of a finished program."""
     program = program.canonical
-    stages = [s for s in program.stages if s.site is not None and s.site.chip == chip]
+    view = program.chips[chip]
     return ChipPorts(
         chip,
-        tuple(_link_ends(program, {stage.name for stage in stages})),
-        tuple(tensor for tensor in program.tensors if tensor.chip == chip),
-        tuple(stage for stage in stages if isinstance(stage.kind, MatmulTiles)),
+        (
+            *(_end(program, edge, sender_port(edge), True) for edge in view.outgoing),
+            *(_end(program, edge, receiver_port(edge), False) for edge in view.incoming),
+        ),
+        view.tensors,
+        view.products,
     )
 
 
-def _link_ends(program: Program, here: set[str]) -> Iterator[LinkEnd]:
-    crossing = [edge for edge in program.edges if program.crosses(edge)]
-    for edge in crossing:
-        width_bits = program.link_by_name[(edge.route or ("",))[0]].width_bits
-        by_page = isinstance(edge.handoff, PAGE_GRANULAR)
-        if edge.source in here:
-            yield LinkEnd(edge, sender_port(edge), True, width_bits, by_page)
-        if edge.destination in here:
-            yield LinkEnd(edge, receiver_port(edge), False, width_bits, by_page)
+def _end(program: Program, edge: Edge, port: str, sends: bool) -> LinkEnd:
+    return LinkEnd(edge, port, sends, link_of(program, edge).width_bits)

@@ -4,9 +4,9 @@ import ctypes
 
 import numpy as np
 
-from compiler.ir.edge import Barrier, Edge
 from compiler.ir.program import Program
 from compiler.ir.tensor import Tensor
+from hw.topology import Channel, MeetingPoint, topology_of
 from sim.compiled.glue import lane_words
 from sim.compiled.library import (
     NEVER,
@@ -58,7 +58,9 @@ class CompiledSystem:
 
     def __init__(self, program: Program, libraries: dict[int, ModelLibrary]):
         self.program = program = program.canonical
-        latencies = [link.latency_cycles for link in program.links or ()]
+        topology = topology_of(program)
+        self._channels = {channel.edge.name: channel for channel in topology.channels}
+        latencies = [channel.latency_cycles for channel in topology.channels]
         look_ahead = min([*latencies, MOST_LOOK_AHEAD_CYCLES])
         self._slots = 1 << (max(latencies, default=0) + look_ahead - 1).bit_length()
         self._kept: list[object] = []
@@ -68,7 +70,7 @@ class CompiledSystem:
             for chip in range(program.chip_count)
         ]
         states = [self._chip_state(chip, libraries[chip.ports.chip]) for chip in self.chips]
-        barriers = [self._barrier_state(*group) for group in self._barriers().items()]
+        barriers = [self._barrier_state(point) for point in topology.meeting_points]
         self.state = SystemState(
             chips=self._array(ChipState, states),
             chip_count=len(states),
@@ -96,13 +98,13 @@ class CompiledSystem:
         At a barrier, the receiver's offers take no time to the network, which fills the ring that
         the sender reads.
         """
-        at_barrier = isinstance(end.edge.handoff, Barrier)
-        forward = self._ring(end.edge, "forward", lane_words(end.forward))
-        backward = self._ring(end.edge, "backward", lane_words(end.backward))
-        delay_cycles = self._latency(end.edge)
+        channel = self._channels[end.edge.name]
+        forward = self._ring(channel, "forward", lane_words(end.forward))
+        backward = self._ring(channel, "backward", lane_words(end.backward))
+        delay_cycles = channel.latency_cycles
         arriving, leaving = (backward, forward) if end.sends else (forward, backward)
-        if at_barrier and not end.sends:
-            leaving, delay_cycles = self._ring(end.edge, "offers", 1), 0
+        if channel.protocol.meets and not end.sends:
+            leaving, delay_cycles = self._ring(channel, "offers", 1), 0
         return Lane(
             arriving=arriving.ctypes.data,
             leaving=leaving.ctypes.data,
@@ -112,39 +114,27 @@ class CompiledSystem:
             slot_mask=self._slots - 1,
         )
 
-    def _barriers(self) -> dict[Barrier, list[Edge]]:
-        groups: dict[Barrier, list[Edge]] = {}
-        for edge in self.program.edges:
-            if isinstance(edge.handoff, Barrier):
-                groups.setdefault(edge.handoff, []).append(edge)
-        return groups
-
-    def _barrier_state(self, handoff: Barrier, edges: list[Edge]) -> BarrierState:
+    def _barrier_state(self, point: MeetingPoint) -> BarrierState:
         receivers = [
             Receiver(
-                ready=self._ring(edge, "offers", 1).ctypes.data,
-                go=self._ring(edge, "backward", 1).ctypes.data,
-                delay_cycles=self._latency(edge),
+                ready=self._ring(channel, "offers", 1).ctypes.data,
+                go=self._ring(channel, "backward", 1).ctypes.data,
+                delay_cycles=channel.latency_cycles,
                 offered=0,
             )
-            for edge in edges
+            for channel in point.channels
         ]
-        landings = [self.program.stage_by_name[edge.destination].outs[0] for edge in edges]
-        deepest = max(self.program.buffer_by_name[name].depth_pages or 0 for name in landings)
         return BarrierState(
             receivers=self._array(Receiver, receivers),
             receiver_count=len(receivers),
-            offered_mask=(1 << deepest.bit_length()) - 1,
+            offered_mask=(1 << point.depth_pages.bit_length()) - 1,
             slot_mask=self._slots - 1,
         )
 
-    def _latency(self, edge: Edge) -> int:
-        return self.program.link_by_name[(edge.route or ("",))[0]].latency_cycles
-
-    def _ring(self, edge: Edge, direction: str, words: int) -> np.ndarray:
-        ring = self._rings.get((edge.name, direction))
+    def _ring(self, channel: Channel, direction: str, words: int) -> np.ndarray:
+        ring = self._rings.get((channel.name, direction))
         if ring is None:
-            ring = self._rings[edge.name, direction] = np.zeros((self._slots, words), np.uint32)
+            ring = self._rings[channel.name, direction] = np.zeros((self._slots, words), np.uint32)
         return ring
 
     def _array(self, kind: type[ctypes.Structure], items: list):
