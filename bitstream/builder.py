@@ -24,7 +24,7 @@ from bitstream.usage import Names, usage, usage_by_component
 from compiler.check import require
 from compiler.ir.program import Program
 from compiler.serialize import to_json
-from constraints.cabling import Cabling, cabling_of, cables_of_program
+from constraints.cabling import Cabling, cables_of_program, cabling_of
 from constraints.description import Board
 from hw.board.platform_top import platform_top
 from hw.board.resources import platform_of

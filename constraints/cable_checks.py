@@ -1,7 +1,7 @@
 """What cables must satisfy, given the boards at their ends."""
 
 from constraints.board import Board
-from constraints.cables import Cabling, Cable
+from constraints.cables import Cable, Cabling
 from constraints.errors import (
     LinkEndsDifferError,
     PortDirectionError,

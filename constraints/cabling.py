@@ -7,7 +7,7 @@ from dataclasses import replace
 from compiler.ir.program import Program
 from constraints.board import Board
 from constraints.cable_checks import check_cables
-from constraints.cables import Cabling, Cable, Wire, WireEnd
+from constraints.cables import Cable, Cabling, Wire, WireEnd
 from constraints.errors import CablingValueError, OutOfLinkPortsError, UnknownChipError
 
 __all__ = [

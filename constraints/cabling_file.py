@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from compiler.toml_file import check_fields, is_file_name, read
 from constraints.board import Board
-from constraints.cabling import Cabling, Cable, cabling_of
+from constraints.cabling import Cable, Cabling, cabling_of
 from constraints.description import load_board
 from constraints.errors import CablingFileError
 
