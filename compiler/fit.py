@@ -17,12 +17,16 @@ from compiler.errors import (
     UncertifiableLayerError,
     ValidationError,
 )
-from compiler.holding import Holding, planned_holding, program_holding, tiled_holding
+from compiler.footprint import (
+    MemoryFootprint,
+    planned_footprint,
+    program_footprint,
+    tiled_footprint,
+)
 from compiler.ir import limits
 from compiler.ir.program import Program
 from compiler.model import SUM_BYTES, Layer, Model
-from compiler.passes.shard import ShardPlan
-from compiler.pipeline import compile, shard
+from compiler.pipeline import compile
 from compiler.roofline import (
     OPERAND,
     Roofline,
@@ -30,6 +34,7 @@ from compiler.roofline import (
     in_seconds,
     tiles,
 )
+from compiler.shard_plan import ShardPlan
 from compiler.targets import MemoryTier, PlanningTarget, Target, names
 from compiler.workload import MatmulSpec
 
@@ -48,7 +53,7 @@ class LayerFit:
     ----------
     layer : Layer
         With the rows of the whole batch.
-    holding : Holding
+    footprint : MemoryFootprint
         Of the chip that holds most, for one of the layer's ``count`` products.
     estimated : bool
         Whether the bytes of the buffers are an estimate, and not those of a program.
@@ -61,7 +66,7 @@ class LayerFit:
     """
 
     layer: Layer
-    holding: Holding
+    footprint: MemoryFootprint
     estimated: bool
     roofline: Roofline
     program: Program | None = None
@@ -87,17 +92,17 @@ class ModelFit:
     @property
     def weight_bytes(self) -> int:
         """Slices of the weights of all layers."""
-        return sum(fit.layer.count * fit.holding.weights for fit in self.layers)
+        return sum(fit.layer.count * fit.footprint.weights for fit in self.layers)
 
     @property
     def activation_bytes(self) -> int:
         """The layer that needs most, its slice of the activations and its result."""
-        return self._largest.holding.activations
+        return self._largest.footprint.activations
 
     @property
     def buffer_bytes(self) -> int:
         """Buffers of the same layer."""
-        return self._largest.holding.buffers
+        return self._largest.footprint.buffers
 
     @property
     def total_bytes(self) -> int:
@@ -174,7 +179,7 @@ class ModelFit:
 
     @property
     def _largest(self) -> LayerFit:
-        return max(self.layers, key=lambda fit: fit.holding.activations + fit.holding.buffers)
+        return max(self.layers, key=lambda fit: fit.footprint.activations + fit.footprint.buffers)
 
     def _sum(self, name: str) -> float | None:
         total = 0
@@ -243,7 +248,7 @@ def _planned(model: Model, target: PlanningTarget, chips: int) -> ModelFit:
         target,
         chips,
         tuple(
-            LayerFit(layer, planned_holding(layer, chips), True, Roofline(None, None, None))
+            LayerFit(layer, planned_footprint(layer, chips), True, Roofline(None, None, None))
             for layer in layers
         ),
     )
@@ -264,7 +269,6 @@ class _Compiler:
         self.roomy = replace(target, memory_bytes=limits.MEMORY_BYTES)
         self.pad_k = pad_k
         self.certify_up_to = certify_up_to
-        self.whole: dict[MatmulSpec, Program] = {}
         self.fits: dict[tuple[MatmulSpec, int], tuple[Program, ShardwrightError | None]] = {}
 
     def fit(self, layer: Layer, chips: int) -> LayerFit:
@@ -273,11 +277,11 @@ class _Compiler:
         try:
             program, too_large = self._compiled(layer, chips)
         except ShardwrightError as error:
-            holding = tiled_holding(layer, chips, self.target.tile)
-            return LayerFit(layer, holding, True, roofline, why_not=error)
-        holding = program_holding(program)
+            footprint = tiled_footprint(layer, chips, self.target.tile)
+            return LayerFit(layer, footprint, True, roofline, why_not=error)
+        footprint = program_footprint(program)
         certified = program if too_large is None else None
-        return LayerFit(layer, holding, False, roofline, certified, too_large)
+        return LayerFit(layer, footprint, False, roofline, certified, too_large)
 
     def _compiled(self, layer: Layer, chips: int) -> tuple[Program, ShardwrightError | None]:
         """The program, and the error if only memory is too small for it."""
@@ -303,19 +307,8 @@ class _Compiler:
         return self.fits[spec, chips]
 
     def _sharded(self, spec: MatmulSpec, chips: int) -> tuple[Program, ShardwrightError | None]:
-        if chips == 1:
-            try:
-                return compile(spec, self.target), None
-            except ValidationError as error:
-                return self._one_chip(spec), error
-        whole, plan = self._one_chip(spec), ShardPlan.row_parallel(chips)
+        plan = ShardPlan.row_parallel(chips)
         try:
-            return shard(whole, plan, self.target), None
+            return compile(spec, self.target, plan), None
         except ValidationError as error:
-            return shard(whole, plan, self.roomy), error
-
-    def _one_chip(self, spec: MatmulSpec) -> Program:
-        """The product on one chip of memory without end."""
-        if spec not in self.whole:
-            self.whole[spec] = compile(spec, self.roomy)
-        return self.whole[spec]
+            return compile(spec, self.roomy, plan), error

@@ -1,12 +1,26 @@
 """A program as text that a person can read and diff."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from compiler.ir.buffer import Buffer
+from compiler.ir.chip_view import ChipView
 from compiler.ir.edge import Edge, Semaphore
+from compiler.ir.layout import Layout, Partial, Replicate, Shard
 from compiler.ir.link_kind import figures
 from compiler.ir.program import Program
-from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
+from compiler.ir.stage import (
+    Copy,
+    Fold,
+    Load,
+    Map,
+    MatmulTiles,
+    Merge,
+    Recv,
+    Split,
+    Stage,
+    Store,
+)
 from compiler.ir.tensor import Tensor
 
 
@@ -17,7 +31,7 @@ def to_text(program: Program) -> str:
     """
     program = program.canonical
     lines = [*_head(program), *_picture(program)]
-    for chip in range(program.chip_count):
+    for chip in program.chips:
         lines += ["", *_chip(program, chip)]
     if program.links:
         lines += ["", "links", *_links(program)]
@@ -33,18 +47,16 @@ def _head(program: Program) -> Iterator[str]:
         f"{claim.right} ({claim.k} x {claim.n}), {numerics.operand} to {numerics.total}{padded}"
     )
     chips = _count(program.chip_count, "chip")
-    yield f"  target {program.target.name}, tile {program.tile}, {chips}"
+    mesh = f" in a mesh {program.mesh}" if len(program.mesh.axes) > 1 else ""
+    yield f"  target {program.target.name}, tile {program.tile}, {chips}{mesh}"
     if claim.map:
         yield f"  each element of {claim.output} is then mapped by {claim.map}"
-    if program.requires.handoffs:
-        ports = _count(program.requires.link_ports, "link port")
-        yield f"  requires {', '.join(program.requires.handoffs)}; {ports} at a chip"
-    if program.work:
-        work = program.work
-        yield (
-            f"  each chip: {work.m_tiles} x {work.n_tiles} result tiles in order {work.order}, "
-            f"{_count(work.k_blocks, 'block')} of the contraction each"
-        )
+    yield from _layouts(program)
+    handoffs = {type(edge.handoff).__name__ for edge in program.edges if edge.handoff}
+    if handoffs:
+        ports = _count(_most_ports(program), "link port")
+        yield f"  requires {', '.join(sorted(handoffs))}; {ports} at a chip"
+    yield from _work(program)
     if program.schedule:
         schedule = program.schedule
         yield (
@@ -53,43 +65,100 @@ def _head(program: Program) -> Iterator[str]:
         )
 
 
+def _layouts(program: Program) -> Iterator[str]:
+    """How values are spread, where that is not one contraction axis over all chips."""
+    if len(program.mesh.axes) == 1 and not any(
+        isinstance(placement, Shard) and placement.dim != "k"
+        for value in program.graph.values
+        for placement in value.layout
+    ):
+        return
+    for value in program.graph.values:
+        spread = ", ".join(
+            f"{placement} along {axis}"
+            for axis, placement in zip(program.mesh.names, value.layout, strict=True)
+        )
+        yield f"  {value.name}: {spread}"
+
+
+def _most_ports(program: Program) -> int:
+    ends = Counter(
+        end for link in program.links for end in (link.source_chip, link.destination_chip)
+    )
+    return max(ends.values(), default=0)
+
+
+def _work(program: Program) -> Iterator[str]:
+    """What the chips make, once the loops are chosen: those that do alike in one line."""
+    order = next((product.order for product in program.graph.operations), None)
+    if order is None:
+        return
+    plans: dict[tuple[int, int, int], list[int]] = {}
+    for chip in program.chips:
+        for plan in _plans(program, chip):
+            plans.setdefault(plan, []).append(chip.chip)
+    for (rows, cols, blocks), chips in plans.items():
+        who = "each chip" if len(plans) == 1 else f"chips {', '.join(map(str, chips))}"
+        yield (
+            f"  {who}: {rows} x {cols} result tiles in order {order}, "
+            f"{_count(blocks, 'block')} of the contraction each"
+        )
+
+
+def _plans(program: Program, chip: ChipView) -> Iterator[tuple[int, int, int]]:
+    """Rows and columns of result tiles, and blocks of the contraction, of a chip's products."""
+    loaded = {
+        stage.outs[0]: program.tensor_by_name[stage.kind.tensor]
+        for stage in chip.stages
+        if isinstance(stage.kind, Load)
+    }
+    for product in chip.products:
+        left, right = (loaded.get(name) for name in product.ins)
+        if left is not None and right is not None:
+            yield left.row_tiles, right.col_tiles, left.col_tiles
+
+
 def _picture(program: Program) -> Iterator[str]:
-    """Who sends its partial sum to whom, drawn as a tree with the home at the root."""
+    """Who sends to whom, drawn as a tree with the home at the root."""
+    crossing = [edge for edge in program.edges if program.crosses(edge)]
     for collective in program.collectives:
         yield ""
         yield f"{collective.kind} {collective.name} over {len(collective.chips)} chips"
-        senders: dict[int, list[Edge]] = {}
-        for edge in program.edges:
-            if program.crosses(edge):
-                senders.setdefault(_chip_of(program, edge.destination), []).append(edge)
+        members = {*collective.chips}
+        reduces = collective.kind == "reduce"
+        hops: dict[int, list[tuple[int, Edge]]] = {}
+        for edge in crossing:
+            ends = _chip_of(program, edge.source), _chip_of(program, edge.destination)
+            if edge.destination in collective.stages and members.issuperset(ends):
+                near, far = reversed(ends) if reduces else ends
+                hops.setdefault(near, []).append((far, edge))
         yield f"  chip {collective.home}"
-        yield from _branches(program, collective.home, senders, "  ", {collective.home})
+        yield from _branches(program, collective.home, hops)
 
 
 def _branches(
-    program: Program, chip: int, senders: dict[int, list[Edge]], indent: str, drawn: set[int]
+    program: Program, home: int, hops: dict[int, list[tuple[int, Edge]]]
 ) -> Iterator[str]:
-    """What a chip receives, and what each of its senders does. A chip is drawn once."""
-    edges = senders.get(chip, [])
-    for edge in edges:
-        last = edge is edges[-1]
-        sender = _chip_of(program, edge.source)
-        held = program.buffer_by_name[edge.buffer].distribution
-        yield f"{indent}{'`' if last else '|'}-- chip {sender}: {held} -> {edge.destination}"
-        if sender not in drawn:
-            drawn.add(sender)
+    """The hops from the home on, each chip below the one that it exchanges pages with, once."""
+    drawn = {home}
+    waiting = [(home, "  ", hop, hop is hops[home][-1]) for hop in reversed(hops.get(home, []))]
+    while waiting:
+        _, indent, (far, edge), last = waiting.pop()
+        held = _held(program, program.buffer_by_name[edge.buffer])
+        yield f"{indent}{'`' if last else '|'}-- chip {far}: {held} -> {edge.destination}"
+        if far not in drawn:
+            drawn.add(far)
             inner = indent + ("    " if last else "|   ")
-            yield from _branches(program, sender, senders, inner, drawn)
+            below = hops.get(far, [])
+            waiting += [(far, inner, hop, hop is below[-1]) for hop in reversed(below)]
 
 
-def _chip(program: Program, chip: int) -> Iterator[str]:
-    yield f"chip {chip}"
-    yield from _section("tensors", [_tensor(t) for t in program.tensors if t.chip == chip])
-    stages = [s for s in program.stages if s.site is not None and s.site.chip == chip]
-    yield from _section("stages", [_stage(stage) for stage in stages])
-    buffers = [b for b in program.buffers if b.site is not None and b.site.chip == chip]
-    yield from _section("buffers", [_buffer(buffer) for buffer in buffers])
-    here = {stage.name for stage in stages}
+def _chip(program: Program, chip: ChipView) -> Iterator[str]:
+    yield f"chip {chip.chip}"
+    yield from _section("tensors", [_tensor(program, tensor) for tensor in chip.tensors])
+    yield from _section("stages", [_stage(stage) for stage in chip.stages])
+    yield from _section("buffers", [_buffer(program, buffer) for buffer in chip.buffers])
+    here = {stage.name for stage in chip.stages}
     edges = [edge for edge in program.edges if edge.source in here]
     yield from _section("hand-offs", [_edge(edge) for edge in edges])
 
@@ -105,14 +174,27 @@ def _section(title: str, rows: list[tuple[str, ...]]) -> Iterator[str]:
         yield ("    " + "  ".join(cells)).rstrip()
 
 
-def _tensor(tensor: Tensor) -> tuple[str, ...]:
-    piece = tensor.slice_of
+def _tensor(program: Program, tensor: Tensor) -> tuple[str, ...]:
     return (
         tensor.name,
         f"{tensor.role} {tensor.rows} x {tensor.cols} {tensor.dtype}",
         f"in [{tensor.value_range.low}, {tensor.value_range.high}]",
-        f"{piece.axis} slice {piece.index} of {piece.count} of {piece.whole}" if piece else "whole",
+        _standing(program, tensor),
     )
+
+
+def _standing(program: Program, tensor: Tensor) -> str:
+    """Which part of its value a tensor is."""
+    value = program.graph.value_by_name[tensor.value]
+    spans = [
+        f"{name} {begin} to {begin + extent - 1}"
+        for name, begin, extent, whole in (
+            ("rows", tensor.part.row, tensor.rows, value.padded_rows),
+            ("cols", tensor.part.col, tensor.cols, value.padded_cols),
+        )
+        if extent != whole
+    ]
+    return f"{', '.join(spans)} of {tensor.value}" if spans else "whole"
 
 
 def _stage(stage: Stage) -> tuple[str, ...]:
@@ -129,32 +211,63 @@ def _stage(stage: Stage) -> tuple[str, ...]:
             what = f"Fold {body}"
         case Map(body):
             what = f"Map {body}"
+        case Copy():
+            what = "Copy"
+        case Merge(turns):
+            what = f"Merge in turns {','.join(map(str, turns))}"
+        case Split(turns):
+            what = f"Split in turns {','.join(map(str, turns))}"
     flow = " -> ".join(filter(None, (", ".join(stage.ins), ", ".join(stage.outs))))
     return stage.name, what, f"{stage.site} {stage.engine or 'unplaced'}", flow
 
 
-def _buffer(buffer: Buffer) -> tuple[str, ...]:
+def _buffer(program: Program, buffer: Buffer) -> tuple[str, ...]:
     depth = _count(buffer.depth_pages, "page") if buffer.depth_pages else "no depth yet"
-    return buffer.name, f"{buffer.kind} {depth}", f"of {buffer.page}", str(buffer.distribution)
+    return buffer.name, f"{buffer.kind} {depth}", f"of {buffer.page}", _held(program, buffer)
+
+
+def _held(program: Program, buffer: Buffer) -> str:
+    """What a buffer holds, in words."""
+    chip = buffer.site.chip if buffer.site else 0
+    return "; ".join(dict.fromkeys(_layout(program, layout, chip) for layout in buffer.holds))
+
+
+def _layout(program: Program, layout: Layout, chip: int) -> str:
+    """What a chip has of a value that is spread like this."""
+    mesh = program.mesh
+    coordinates = mesh.coordinates(chip)
+    words: list[str] = []
+    for axis, index, placement in zip(mesh.axes, coordinates, layout, strict=True):
+        along = f" on {axis.name}" if len(mesh.axes) > 1 else ""
+        match placement:
+            case Replicate():
+                pass
+            case Shard(dim):
+                words.append(f"slice {index} of {axis.size} along {dim}{along}")
+            case Partial():
+                words.append(f"{placement} of {axis.size}{along}")
+            case _:
+                words.append(f"{placement}{along}")
+    return ", ".join(words) or "whole"
 
 
 def _edge(edge: Edge) -> tuple[str, ...]:
     handoff = type(edge.handoff).__name__ if edge.handoff else "no hand-off yet"
     if isinstance(edge.handoff, Semaphore):
-        handoff += f" {edge.handoff.ready} {edge.handoff.valid} x{edge.handoff.ready_count}"
-    route = f"over {', '.join(edge.route)}" if edge.route else "inside the site"
-    return f"{edge.source} -> {edge.destination}", f"{edge.buffer}", handoff, route
+        handoff += f" {edge.handoff.ready} {edge.handoff.valid}"
+    way = f"over {edge.link}" if edge.link else "inside the site"
+    return f"{edge.source} -> {edge.destination}", f"{edge.buffer}", handoff, way
 
 
 def _links(program: Program) -> Iterator[str]:
-    for link in program.links or ():
+    for link in program.links:
         yield f"  {link.name}  {figures(link)}"
 
 
 def _chip_of(program: Program, stage: str) -> int:
-    site = program.stage_by_name[stage].site
-    assert site is not None
-    return site.chip
+    chip = program.stage_by_name[stage].chip
+    assert chip is not None
+    return chip
 
 
 def _count(number: int, noun: str) -> str:

@@ -17,13 +17,15 @@ import shardwright.siblings  # noqa: F401 -- first: what follows finds the packa
 
 from compiler import targets
 from compiler.errors import ShardwrightError
-from compiler.passes.shard import ShardPlan
+from compiler.ir.mesh import Mesh
 from compiler.pipeline import compile, shard
+from compiler.shard_plan import ShardPlan
 from compiler.workload import MatmulSpec
 from sim.simulate import simulate
 
 __all__ = [
     "MatmulSpec",
+    "Mesh",
     "ShardPlan",
     "ShardwrightError",
     "compile",

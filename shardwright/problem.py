@@ -1,6 +1,6 @@
 """What the commands have in common: which product, on which machine, split how."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,10 +16,10 @@ from compiler.ir import limits
 from compiler.ir.dtype import SUM_BITS
 from compiler.ir.init import External
 from compiler.ir.program import Program
-from compiler.ir.tensor import Tensor, ValueRange
-from compiler.passes.shard import ALGORITHMS, ShardPlan
-from compiler.pipeline import compile_sharded
+from compiler.ir.tensor import ValueRange
+from compiler.pipeline import compile
 from compiler.workload import INT8_RANGE, MatmulSpec
+from shardwright.plan import plan_of, plan_options
 from shardwright.printing import complain
 from shardwright.programs import read_program
 from shardwright.value_range import ValueRangeType
@@ -71,22 +71,11 @@ def product_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--seed", type=natural, default=0, help="Seed of random operands.  [default: 0]"
         ),
-        click.option(
-            "--chips",
-            type=click.IntRange(1, limits.CHIPS),
-            default=1,
-            help="Chips to split k over.",
-        ),
+        *plan_options(),
         click.option(
             "--tile",
             type=click.IntRange(1, limits.TILE),
             help="Edge of a tile.  [default: the target's]",
-        ),
-        click.option(
-            "--reduce",
-            type=click.Choice(sorted(ALGORITHMS)),
-            default="tree",
-            help="How partial sums are added.  [default: tree]",
         ),
         click.option(
             "--pad-k", is_flag=True, help="Pad k with zeros where it does not divide over chips."
@@ -216,16 +205,10 @@ def _drawn(program: Program, seed: int) -> Operands:
 def _external(program: Program) -> tuple[bool, bool]:
     """Whether the host supplies A, and whether it supplies B."""
     left, right = (
-        any(isinstance(tensor.init, External) for tensor in _slices_of(program, whole))
+        any(isinstance(tensor.init, External) for tensor in program.tensors_of.get(whole, ()))
         for whole in (program.claim.left, program.claim.right)
     )
     return left, right
-
-
-def _slices_of(program: Program, whole: str) -> Iterator[Tensor]:
-    for tensor in program.tensors:
-        if whole == (tensor.slice_of.whole if tensor.slice_of else tensor.name):
-            yield tensor
 
 
 def _range_of(program: Program, whole: str) -> ValueRange:
@@ -233,7 +216,7 @@ def _range_of(program: Program, whole: str) -> ValueRange:
 
     The file is not checked yet: a program without such values is refused later.
     """
-    ranges = [INT8_RANGE, *(tensor.value_range for tensor in _slices_of(program, whole))]
+    ranges = [INT8_RANGE, *(t.value_range for t in program.tensors_of.get(whole, ()))]
     low, high = max(each.low for each in ranges), min(each.high for each in ranges)
     return ValueRange(low, high) if low <= high else INT8_RANGE
 
@@ -245,9 +228,7 @@ def state_problem(
     n: int | None,
     k: int | None,
     seed: int,
-    chips: int,
     tile: int | None,
-    reduce: str,
     pad_k: bool,
     sum_bits: int,
     a_range: ValueRange,
@@ -256,8 +237,11 @@ def state_problem(
     link_width: int | None = None,
     link_latency: int | None = None,
     flit_cycles: int | None = None,
+    **spread: Any,
 ) -> Problem:
     """Read or make the operands, and compile the product for a target, by its name or itself.
+
+    ``spread`` are the options that state a plan.
 
     Raises
     ------
@@ -266,6 +250,7 @@ def state_problem(
     click.UsageError
         If the options contradict each other.
     """
+    plan = plan_of(**spread)
     files = _read_operands(operands, (m, n, k)) if operands else None
     if files:
         (rows, inner), (_, cols) = files[0].shape, files[1].shape
@@ -285,11 +270,12 @@ def state_problem(
         machine = targets.find(target, **changes)
     else:
         machine = replace(target, **changes)
-    if pad_k and chips > 1:
-        spec = spec.padded_k(chips * machine.tile)
+    axis = plan.axis_of("k")
+    if pad_k and axis is not None:
+        spec = spec.padded_k(plan.mesh.size(axis) * machine.tile)
         if spec.k_pad:
             complain(f"note: k padded from {spec.k} to {spec.k_total} with zeros")
-    program = compile_sharded(spec, ShardPlan(chips, reduce), machine)
+    program = compile(spec, machine, plan)
     ranges = {"a_range": a_range, "b_range": b_range}
     return Problem(
         program, lambda: files or random_operands(spec.m, spec.n, spec.k, seed, **ranges)

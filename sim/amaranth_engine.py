@@ -29,7 +29,7 @@ Progress = Callable[[int], None]
 
 @dataclass
 class EngineRun:
-    """What an engine hands back: cycles, output memories, and activity."""
+    """What an engine hands back: cycles until all was done, output memories, and activity."""
 
     cycles: int
     memories: dict[str, list[int]]
@@ -142,12 +142,11 @@ class AmaranthEngine:
 
     def _collect(self, ctx, outcome: EngineRun, spans: list[dict[int, int]], span: int) -> None:
         for chip in self.system.chips:
-            for stage in chip.stages:
-                if not stage.outs:
-                    memory = chip.memories[stage.kind.tensor]
-                    outcome.memories[stage.kind.tensor] = [
-                        ctx.get(memory.data[row].as_value()) for row in range(memory.depth)
-                    ]
+            for stage in self.program.chips[chip.chip].stores:
+                memory = chip.memories[stage.kind.tensor]
+                outcome.memories[stage.kind.tensor] = [
+                    ctx.get(memory.data[row].as_value()) for row in range(memory.depth)
+                ]
             counts = [span_counts[chip.chip] for span_counts in spans]
             lengths = [span] * (len(counts) - 2) + [(outcome.cycles - 1) % span + 1]
             outcome.chips.append(
@@ -155,8 +154,11 @@ class AmaranthEngine:
                     chip=chip.chip,
                     active_cycles=counts[-1],
                     last_active_cycle=max(
-                        ctx.get(chip.activity.last(f"{local_name(stage.name)}_active"))
-                        for stage in chip.products
+                        (
+                            ctx.get(chip.activity.last(f"{local_name(stage.name)}_active"))
+                            for stage in chip.products
+                        ),
+                        default=0,
                     ),
                     timeline=tuple(
                         (after - before) / length
@@ -171,9 +173,8 @@ class AmaranthEngine:
                     ctx.get(chip.activity.count(f"{sender_port(edge)}_{event}"))
                     for event in ("beats", "busy", "stalled")
                 )
-                assert edge.route
-                (link,) = edge.route
-                outcome.links.append(LinkActivity(link, beats, busy, stalled))
+                assert edge.link is not None
+                outcome.links.append(LinkActivity(edge.link, beats, busy, stalled))
 
 
 def _active_counters(chip: Chip) -> list:

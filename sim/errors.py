@@ -83,6 +83,44 @@ class OperandSourceError(OperandError):
         )
 
 
+class UnknownInputError(OperandError):
+    """An input is given that the program does not have."""
+
+    def __init__(self, *, name: str, names: tuple[str, ...]):
+        self.name, self.names = name, names
+        super().__init__(f"the program has no input {name!r}; its inputs are {', '.join(names)}")
+
+
+class InputCountError(OperandError):
+    """More arrays are given than the program has inputs."""
+
+    def __init__(self, *, count: int, names: tuple[str, ...]):
+        self.count, self.names = count, names
+        super().__init__(
+            f"{count} arrays are given, but the program has {len(names)} inputs; give one for "
+            f"each of {', '.join(names)}, in this order, or by name (inputs)"
+        )
+
+
+class InputTwiceError(OperandError):
+    """An input is given by position and by name."""
+
+    def __init__(self, *, name: str):
+        self.name = name
+        super().__init__(f"operand {name} is given by position and by name; give it once")
+
+
+class ValueGapError(ShardwrightError):
+    """No chip holds an element of a value."""
+
+    def __init__(self, *, value: str, row: int, col: int):
+        self.value, self.row, self.col = value, row, col
+        super().__init__(
+            f"no tensor of the program holds element [{row}, {col}] of {value!r}, so the value "
+            f"cannot be put together; give it a tensor whose part has it"
+        )
+
+
 class ExactError(ShardwrightError):
     """Numbers cannot go from one type to another without a change."""
 

@@ -1,7 +1,7 @@
 """Memory images: matrices as the words of a tensor memory, and back.
 
-A word is one beat. Tiles lie row-major. An A tile is stored by columns, B and C tiles by rows; lane
-0 is in the lowest bits.
+A word is one beat: a row of a tile or a column, as the tensor's orientation says. Tiles lie
+row-major; lane 0 is in the lowest bits.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from compiler.ir.dtype import INT32
+from compiler.ir.orientation import Orientation
 from compiler.ir.tensor import Tensor
 from sim.errors import ElementTypeError, MemoryImageError
 from sim.exact import exact
@@ -16,7 +17,7 @@ from sim.exact import exact
 WHOLE_BYTES = (8, 16, 32, 64)
 
 
-def words(array: np.ndarray, tensor: Tensor, *, by_columns: bool) -> list[int]:
+def words(array: np.ndarray, tensor: Tensor) -> list[int]:
     """The memory words of a matrix, each element in the bits of the tensor's type.
 
     Raises
@@ -25,7 +26,7 @@ def words(array: np.ndarray, tensor: Tensor, *, by_columns: bool) -> list[int]:
         If the type does not hold an element.
     """
     elements = exact(array, tensor.dtype, tensor.name)
-    beats = beats_of(elements, tensor, by_columns=by_columns)
+    beats = beats_of(elements, tensor)
     bits = tensor.dtype.bits
     if bits in WHOLE_BYTES:
         little = beats.astype(beats.dtype.newbyteorder("<"))
@@ -57,14 +58,34 @@ def words_for(contents: Mapping[str, Sequence[int]], tensor: Tensor) -> Sequence
     return given
 
 
-def beats_of(array: np.ndarray, tensor: Tensor, *, by_columns: bool) -> np.ndarray:
+def beats_of(array: np.ndarray, tensor: Tensor) -> np.ndarray:
     """A matrix as the beats of its memory, one a row. Edge tiles are filled with zeros."""
     tile = tensor.tile
     padded = np.zeros((tensor.row_tiles * tile, tensor.col_tiles * tile), dtype=array.dtype)
     padded[: array.shape[0], : array.shape[1]] = array
     tiles = padded.reshape(tensor.row_tiles, tile, tensor.col_tiles, tile)
-    order = (0, 2, 3, 1) if by_columns else (0, 2, 1, 3)
+    order = (0, 2, 3, 1) if _by_columns(tensor) else (0, 2, 1, 3)
     return np.ascontiguousarray(tiles.transpose(order)).reshape(-1, tile)
+
+
+def matrix_of_beats(beats: np.ndarray, tensor: Tensor) -> np.ndarray:
+    """The int32 matrix whose beats these are, one a row, without the padding of edge tiles.
+
+    Raises
+    ------
+    ExactError
+        If int32 does not hold an element.
+    """
+    tile = tensor.tile
+    tiles = beats.reshape(tensor.row_tiles, tensor.col_tiles, tile, tile)
+    order = (0, 3, 1, 2) if _by_columns(tensor) else (0, 2, 1, 3)
+    padded = tiles.transpose(order).reshape(tensor.row_tiles * tile, tensor.col_tiles * tile)
+    matrix = np.ascontiguousarray(padded[: tensor.rows, : tensor.cols])
+    return exact(matrix, INT32, tensor.name)
+
+
+def _by_columns(tensor: Tensor) -> bool:
+    return tensor.orientation is Orientation.COLUMNS
 
 
 def matrix_of(memory: list[int], tensor: Tensor) -> np.ndarray:
@@ -77,14 +98,9 @@ def matrix_of(memory: list[int], tensor: Tensor) -> np.ndarray:
     ElementTypeError
         If it does not sum in the tensor's type.
     """
-    tile = tensor.tile
     if not tensor.dtype.is_summed:
         raise ElementTypeError(what=f"tensor {tensor.name!r}", dtype=str(tensor.dtype))
-    lanes = _lanes(memory, tile, tensor.dtype.bits)
-    tiles = lanes.reshape(tensor.row_tiles, tensor.col_tiles, tile, tile)
-    padded = tiles.transpose(0, 2, 1, 3).reshape(tensor.row_tiles * tile, tensor.col_tiles * tile)
-    matrix = np.ascontiguousarray(padded[: tensor.rows, : tensor.cols])
-    return exact(matrix, INT32, tensor.name)
+    return matrix_of_beats(_lanes(memory, tensor.tile, tensor.dtype.bits), tensor)
 
 
 def _lanes(memory: list[int], count: int, bits: int) -> np.ndarray:

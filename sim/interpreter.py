@@ -1,25 +1,41 @@
 """The untimed interpreter: pages of numbers through bounded buffers, in numpy.
 
 It is the third opinion beside numpy and the hardware. Every stage is a process that takes and puts
-whole pages and waits when a buffer is empty or full; sums wrap where their type ends, as they do in
-the hardware. So it also shows what a broken program would do.
+whole pages and waits when a buffer is empty or full; a page is its beats, so a product multiplies
+columns by rows whatever they were meant to be; sums wrap where their type ends, as they do in the
+hardware. So it also shows what a broken program would do.
 """
 
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import cycle, repeat
 
 import numpy as np
 
-from compiler.ir.body import Add, Body, Literal, Max, Operand
-from compiler.ir.dtype import INT32, INT64, DType
+from compiler.ir.body import Body, fold_up
+from compiler.ir.dtype import INT64, DType
 from compiler.ir.edge import Barrier, Edge
 from compiler.ir.program import Program
-from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
+from compiler.ir.stage import (
+    Copy,
+    Fold,
+    Load,
+    Map,
+    MatmulTiles,
+    Merge,
+    Recv,
+    Split,
+    Stage,
+    Store,
+)
 from compiler.ir.tensor import Tensor
+from sim.binding import Inputs, bind
 from sim.errors import ElementTypeError, InterpreterDeadlockError
 from sim.exact import exact, wrapped
-from sim.operands import bind
+from sim.images import beats_of, matrix_of_beats
+from sim.parts import assembled
 
 Wait = str
 Process = Iterator[Wait]
@@ -57,38 +73,52 @@ class Interpretation:
 
     Attributes
     ----------
-    outputs : dict
+    stored : dict
         Contents of each stored tensor, by its name.
     queues : dict
         Every buffer by its name, with its counts.
     """
 
-    outputs: dict[str, np.ndarray]
+    program: Program
+    stored: dict[str, np.ndarray]
     queues: dict[str, PageQueue]
+
+    @cached_property
+    def outputs(self) -> dict[str, np.ndarray]:
+        """Every output of the program by its name, put together from what chips have stored."""
+        program = self.program
+        return {name: assembled(program, self.stored, name) for name in program.graph.outputs}
 
     @property
     def c(self) -> np.ndarray:
-        """The product, if the program stores one tensor."""
+        """The one output of a program of one product."""
         (output,) = self.outputs.values()
         return output
 
 
 def interpret(
-    program: Program, a: np.ndarray | None = None, b: np.ndarray | None = None
+    program: Program, *arrays: np.ndarray | None, inputs: Inputs | None = None
 ) -> Interpretation:
-    """Run a program on its operands without time.
+    """Run a program on its inputs without time.
+
+    Parameters
+    ----------
+    *arrays : array or None
+        Inputs in the order of ``program.graph.inputs``; ``None`` where the program holds them.
+    inputs : mapping, optional
+        Inputs by name.
 
     Raises
     ------
     OperandError, ExactError
-        If the operands do not fit the program.
+        If the inputs do not fit the program.
     ElementTypeError
         If pages hold elements of a type that the machine does not compute with.
     InterpreterDeadlockError
         If no process can go on before all are at their end; it names them and what they wait on.
     """
     program = program.canonical
-    return _Machine(program, bind(program, a, b)).run()
+    return _Machine(program, bind(program, *arrays, inputs=inputs)).run()
 
 
 class _Machine:
@@ -99,7 +129,7 @@ class _Machine:
             if not dtype.is_summed:
                 raise ElementTypeError(what=f"buffer {buffer.name!r}", dtype=str(dtype))
         self.memory = {
-            tensor.name: _tiled(contents.get(tensor.name), tensor) for tensor in program.tensors
+            tensor.name: _pages(contents.get(tensor.name), tensor) for tensor in program.tensors
         }
         self.queues = {
             buffer.name: PageQueue(buffer.name, buffer.depth_pages or 0)
@@ -127,13 +157,15 @@ class _Machine:
             raise InterpreterDeadlockError(
                 waits=tuple(f"{name} waits for {wait}" for name, wait in waits.items())
             )
-        return Interpretation(self._outputs(), self.queues)
+        return Interpretation(self.program, self._stored(), self.queues)
 
     def _at_rest(self, unfinished: set[str]) -> set[str]:
         """Stages that have done all that could ever come to them, and so wait for nothing."""
         resting: set[str] = set()
         moving = {s.name: s for s in self.program.stages if not isinstance(s.kind, Load | Store)}
-        for _ in moving:
+        known = -1
+        while known < len(resting):
+            known = len(resting)
             for stage in moving.values():
                 edges = self.program.edges_by_destination.get(stage.name, ())
                 ended = all(e.source in resting or e.source not in unfinished for e in edges)
@@ -150,10 +182,10 @@ class _Machine:
             for count in (queue.reserved, queue.pushed, queue.popped)
         )
 
-    def _outputs(self) -> dict[str, np.ndarray]:
+    def _stored(self) -> dict[str, np.ndarray]:
         stored = {s.kind.tensor for s in self.program.stages if isinstance(s.kind, Store)}
         return {
-            tensor.name: _untiled(self.memory[tensor.name], tensor)
+            tensor.name: matrix_of_beats(self.memory[tensor.name], tensor)
             for tensor in self.program.tensors
             if tensor.name in stored
         }
@@ -173,6 +205,15 @@ class _Machine:
             case Fold(body) | Map(body):
                 (out,) = stage.outs
                 return self._combine(body, stage.ins, out)
+            case Copy():
+                (source,) = stage.ins
+                return self._copy(source, stage.outs)
+            case Merge(turns):
+                (out,) = stage.outs
+                return self._switch((stage.ins[i] for i in cycle(turns)), repeat(out))
+            case Split(turns):
+                (source,) = stage.ins
+                return self._switch(repeat(source), (stage.outs[i] for i in cycle(turns)))
             case Store(tensor, walk):
                 assert walk is not None
                 return self._store(self.memory[tensor], walk.pages(), *stage.ins)
@@ -190,7 +231,8 @@ class _Machine:
             total = np.zeros((self.program.tile, self.program.tile), dtype=np.int64)
             for _ in range(block_count):
                 yield from self._await_pages((a, b))
-                total += self.queues[a].pop() @ self.queues[b].pop()
+                columns, rows = self.queues[a].pop(), self.queues[b].pop()
+                total += columns.T @ rows
             self.queues[out].push(wrapped(total, dtype))
 
     def _receive(self, edge: Edge, landing: str) -> Process:
@@ -220,6 +262,22 @@ class _Machine:
             pages = [self.queues[name].pop() for name in ins]
             self.queues[out].push(wrapped(evaluate(body, pages, dtype), dtype))
 
+    def _copy(self, source: str, outs: tuple[str, ...]) -> Process:
+        while True:
+            yield from self._await_pages((source,))
+            for out in outs:
+                yield from self._reserve(out)
+            page = self.queues[source].pop()
+            for out in outs:
+                self.queues[out].push(page)
+
+    def _switch(self, sources: Iterator[str], outs: Iterator[str]) -> Process:
+        """Hand pages on, each from the source and to the output whose turn it is."""
+        for source, out in zip(sources, outs, strict=False):
+            yield from self._await_pages((source,))
+            yield from self._reserve(out)
+            self.queues[out].push(self.queues[source].pop())
+
     def _store(self, memory: np.ndarray, walk: Iterator[int], source: str) -> Process:
         for page in walk:
             yield from self._await_pages((source,))
@@ -239,34 +297,21 @@ class _Machine:
 def evaluate(body: Body, pages: list[np.ndarray], dtype: DType) -> np.ndarray:
     """The value of an expression over pages; all in it wraps where ``dtype`` ends."""
 
-    def value(of: Body) -> np.ndarray:
-        match of:
-            case Operand(index):
-                return pages[index]
-            case Literal(constant):
-                held = wrapped(np.array(constant, dtype=object), dtype)
-                return np.full_like(pages[0], int(held))
-            case Add(left, right):
-                return wrapped(value(left) + value(right), dtype)
-            case Max(left, right):
-                return np.maximum(value(left), value(right))
+    def literal(constant: int) -> np.ndarray:
+        held = wrapped(np.array(constant, dtype=object), dtype)
+        return np.full_like(pages[0], int(held))
 
-    return value(body)
+    return fold_up(
+        body,
+        operand=lambda index: pages[index],
+        literal=literal,
+        add=lambda left, right: wrapped(left + right, dtype),
+        maximum=np.maximum,
+    )
 
 
-def _tiled(array: np.ndarray | None, tensor: Tensor) -> np.ndarray:
-    """A matrix as its tiles, row-major, edge tiles filled with zeros."""
-    tile = tensor.tile
-    padded = np.zeros((tensor.row_tiles * tile, tensor.col_tiles * tile), dtype=np.int64)
-    if array is not None:
-        padded[: array.shape[0], : array.shape[1]] = exact(array, INT64, tensor.name)
-    tiles = padded.reshape(tensor.row_tiles, tile, tensor.col_tiles, tile)
-    return np.ascontiguousarray(tiles.transpose(0, 2, 1, 3)).reshape(-1, tile, tile)
-
-
-def _untiled(tiles: np.ndarray, tensor: Tensor) -> np.ndarray:
-    """The matrix that tiles make up."""
-    tile = tensor.tile
-    grid = tiles.reshape(tensor.row_tiles, tensor.col_tiles, tile, tile)
-    padded = grid.transpose(0, 2, 1, 3).reshape(tensor.row_tiles * tile, tensor.col_tiles * tile)
-    return exact(padded[: tensor.rows, : tensor.cols], INT32, tensor.name)
+def _pages(array: np.ndarray | None, tensor: Tensor) -> np.ndarray:
+    """A matrix as the pages of its memory, each of them its beats."""
+    held = np.zeros((tensor.rows, tensor.cols), np.int64) if array is None else array
+    beats = beats_of(exact(held, INT64, tensor.name), tensor)
+    return beats.reshape(-1, tensor.tile, tensor.tile)

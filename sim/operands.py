@@ -1,11 +1,9 @@
-"""Operands: from arrays and seeds to int8 matrices, and to what a program's tensors hold."""
+"""Operands: from arrays and seeds to int8 matrices."""
 
 import numpy as np
 
-from compiler.ir.dtype import INT8, INT64
-from compiler.ir.init import Const, External, Pattern, Values, Zero
-from compiler.ir.program import Program
-from compiler.ir.tensor import Tensor, ValueRange
+from compiler.ir.dtype import INT8
+from compiler.ir.tensor import ValueRange
 from compiler.workload import INT8_RANGE
 from sim.errors import (
     InnerDimensionError,
@@ -13,7 +11,6 @@ from sim.errors import (
     OperandMaskError,
     OperandRangeError,
     OperandShapeError,
-    OperandSourceError,
 )
 from sim.exact import exact
 
@@ -84,89 +81,3 @@ def random_operands(
         rng.integers(a_range.low, a_range.high + 1, (m, k), dtype=np.int8),
         rng.integers(b_range.low, b_range.high + 1, (k, n), dtype=np.int8),
     )
-
-
-def bind(program: Program, a: np.ndarray | None, b: np.ndarray | None) -> dict[str, np.ndarray]:
-    """The contents of every input tensor by its name, padding of the contraction included.
-
-    Parameters
-    ----------
-    a, b : array or None
-        The operands of the claim, ``m x k`` and ``k x n``. ``None`` where the program holds the
-        values itself.
-
-    Raises
-    ------
-    OperandError
-        If an operand is missing, is given twice, or does not fit the program.
-    ExactError
-        If the program says that an operand holds more than int8, and it does.
-    """
-    claim = program.claim
-    given = {claim.left: ("A", a, (claim.m, claim.k)), claim.right: ("B", b, (claim.k, claim.n))}
-    contents = {}
-    for tensor in program.canonical.tensors:
-        whole = tensor.slice_of.whole if tensor.slice_of else tensor.name
-        if whole not in given:
-            continue
-        operand, array, shape = given[whole]
-        external = isinstance(tensor.init, External)
-        if external == (array is None):
-            raise OperandSourceError(operand=operand, given=not external)
-        if array is None:
-            contents[tensor.name] = _own_values(tensor)
-            continue
-        checked = matrix(array, operand, tensor.value_range.low, tensor.value_range.high)
-        if checked.shape != shape:
-            raise OperandShapeError(
-                operand=operand,
-                shape=checked.shape,
-                wanted=f"{shape[0]} x {shape[1]}, as the program was compiled",
-                way_out="compile the program for this shape",
-            )
-        contents[tensor.name] = _slice(checked, tensor)
-    return contents
-
-
-def assembled(program: Program, contents: dict[str, np.ndarray], whole: str) -> np.ndarray:
-    """A whole operand, put together from the contents of its slices."""
-    pieces = [
-        tensor
-        for tensor in program.tensors
-        if tensor.name == whole or (tensor.slice_of and tensor.slice_of.whole == whole)
-    ]
-    pieces.sort(key=lambda tensor: tensor.slice_of.index if tensor.slice_of else 0)
-    axis = 0 if pieces[0].slice_of and pieces[0].slice_of.axis == "rows" else 1
-    return np.concatenate([contents[tensor.name] for tensor in pieces], axis=axis)
-
-
-def _slice(array: np.ndarray, tensor: Tensor) -> np.ndarray:
-    """The part of a whole that a tensor holds, with zeros where the whole ends."""
-    row = col = 0
-    if tensor.slice_of:
-        row = tensor.slice_of.index * tensor.rows if tensor.slice_of.axis == "rows" else 0
-        col = tensor.slice_of.index * tensor.cols if tensor.slice_of.axis == "cols" else 0
-    part = array[row : row + tensor.rows, col : col + tensor.cols]
-    return np.pad(part, [(0, tensor.rows - part.shape[0]), (0, tensor.cols - part.shape[1])])
-
-
-def _own_values(tensor: Tensor) -> np.ndarray:
-    """The values that a tensor states itself."""
-    rows, cols = tensor.value_shape
-    match tensor.init:
-        case Zero():
-            values = np.zeros((rows, cols), dtype=np.int64)
-        case Const(value):
-            values = np.full((rows, cols), value, dtype=object)
-        case Pattern(modulus, shift):
-            within = np.arange(rows * cols) % min(modulus, rows * cols)
-            values = (within.astype(object) - shift).reshape(rows, cols)
-        case Values(listed):
-            values = np.array(listed, dtype=object).reshape(rows, cols)
-        case _:
-            raise OperandDtypeError(operand=tensor.name, dtype=type(tensor.init).__name__)
-    low, high = tensor.value_range.low, tensor.value_range.high
-    if tensor.slice_of:  # it lists the zeros that pad the contraction too
-        low, high = min(low, 0), max(high, 0)
-    checked = matrix(exact(values, INT64, f"tensor {tensor.name!r}"), tensor.name, low, high)
-    return np.pad(checked, [(0, tensor.pad[0]), (0, tensor.pad[1])])

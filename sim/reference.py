@@ -1,24 +1,31 @@
 """numpy's answer, in exact integers."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from compiler.ir.body import Add, Body, Literal, Max, Operand, widest_image
+from compiler.ir.body import Body, fold_up, widest_image
 from compiler.ir.dtype import INT32, INT64
-from compiler.ir.program import Claim
+from compiler.ir.graph import Graph
 from sim.exact import exact
 
 
-def claimed(claim: Claim, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """What a program claims to compute from its operands, as int32.
+def claimed(graph: Graph, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Every output of a graph by its name, as int32, from its inputs by theirs.
 
     Raises
     ------
     ExactError
-        If the operands are no integers of at most 64 bits, or an element of the answer does not fit
+        If the inputs are no integers of at most 64 bits, or an element of an answer does not fit
         into int32.
     """
-    total = product(a, b)
-    return total if claim.map is None else mapped(total, claim.map)
+    values = dict(inputs)
+    for operation in graph.operations:
+        total = product(values[operation.left], values[operation.right])
+        values[operation.output] = (
+            total if operation.map is None else mapped(total, operation.map)
+        )
+    return {name: values[name] for name in graph.outputs}
 
 
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -50,18 +57,14 @@ def mapped(product: np.ndarray, body: Body) -> np.ndarray:
     if least < INT64.low or most > INT64.high:
         wide = wide.astype(object)
 
-    def value(of: Body) -> np.ndarray:
-        match of:
-            case Operand():
-                return wide
-            case Literal(constant):
-                return np.full_like(wide, constant)
-            case Add(left, right):
-                return value(left) + value(right)
-            case Max(left, right):
-                return np.maximum(value(left), value(right))
-
-    return exact(value(body), INT32, "the mapped product")
+    value = fold_up(
+        body,
+        operand=lambda _: wide,
+        literal=lambda constant: np.full_like(wide, constant),
+        add=np.add,
+        maximum=np.maximum,
+    )
+    return exact(value, INT32, "the mapped product")
 
 
 def _reach(values: np.ndarray) -> int:

@@ -1,12 +1,15 @@
-"""What a run gives: the product, its cycles, and what each chip and link did."""
+"""What a run gives: its outputs, its cycles, and what each chip and link did."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
 from compiler.ir.program import Program
 from compiler.timing import drain_cycles
+from sim.parts import assembled, place_of
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,7 @@ class LinkActivity:
 
 @dataclass(frozen=True)
 class ChipActivity:
-    """What a chip's tile unit did.
+    """What a chip's tile units did; nothing if it has none.
 
     ``active_cycles`` multiplied; ``last_active_cycle`` is the number of the last of them, counted
     from ``start``. ``timeline`` is the share of active cycles in equal spans of the run.
@@ -34,30 +37,64 @@ class ChipActivity:
 
 
 @dataclass(frozen=True)
+class Difference:
+    """An element of an output that a chip has otherwise than numpy."""
+
+    output: str
+    chip: int
+    row: int
+    col: int
+    got: int
+    want: int
+
+
+@dataclass(frozen=True)
 class RunResult:
     """A finished run.
 
     Attributes
     ----------
-    c : array
-        The product that the hardware computed, ``m x n`` int32.
-    reference : array
-        numpy's product of the same operands.
+    stored : dict of array
+        What each output tensor holds after the run, by the tensor's name, in int32.
+    references : dict of array
+        numpy's outputs of the same inputs, by their names.
     cycles : int
         Cycles from ``start`` until the last output beat was in memory.
     """
 
     program: Program
-    c: np.ndarray = field(repr=False)
-    reference: np.ndarray = field(repr=False)
+    stored: dict[str, np.ndarray] = field(repr=False)
+    references: dict[str, np.ndarray] = field(repr=False)
     cycles: int
     links: tuple[LinkActivity, ...]
     chips: tuple[ChipActivity, ...]
 
     @cached_property
+    def outputs(self) -> dict[str, np.ndarray]:
+        """Every output by its name, put together from the chips that have parts of it."""
+        program = self.program
+        return {name: assembled(program, self.stored, name) for name in program.graph.outputs}
+
+    @property
+    def c(self) -> np.ndarray:
+        """The one output of a program of one product, ``m x n`` int32."""
+        (output,) = self.outputs.values()
+        return output
+
+    @property
+    def reference(self) -> np.ndarray:
+        """numpy's for the one output."""
+        (reference,) = self.references.values()
+        return reference
+
+    @cached_property
     def exact(self) -> bool:
-        """Whether the product equals numpy's bit for bit."""
-        return self.c.dtype == self.reference.dtype and np.array_equal(self.c, self.reference)
+        """Whether each output, and each copy that a chip has of it, equals numpy's bit for bit."""
+        return not self._wrong_types() and not any(self._differences())
+
+    def _wrong_types(self) -> bool:
+        pairs = ((self.outputs[name], of_numpy) for name, of_numpy in self.references.items())
+        return any(got.dtype != want.dtype for got, want in pairs)
 
     @property
     def ideal_cycles(self) -> int:
@@ -72,13 +109,14 @@ class RunResult:
 
     @property
     def useful_multiplications(self) -> float:
-        """Multiplications that the product is made of, over those that the arrays make for it.
+        """Multiplications that the product is made of, over those that the arrays could make.
 
-        The others multiply the zeros that fill up tiles and slices.
+        The others multiply the zeros that fill up tiles and slices, are those of another chip once
+        more, or would fit into the time in which a chip has less to do than the busiest.
         """
         program, claim = self.program, self.program.claim
-        made = self.ideal_cycles * program.tile**2 * program.chip_count
-        return claim.m * claim.n * claim.k / made
+        could_be_made = self.ideal_cycles * program.tile**2 * program.chip_count
+        return claim.m * claim.n * claim.k / could_be_made
 
     @property
     def exposed_reduction_cycles(self) -> int:
@@ -86,13 +124,26 @@ class RunResult:
 
         They run from where the last product would be in memory, were it stored on its own chip.
         """
-        last = max(chip.last_active_cycle for chip in self.chips)
+        last = max((chip.last_active_cycle for chip in self.chips), default=0)
         return self.cycles - last - drain_cycles(self.program.tile)
 
-    def differences(self, count: int) -> list[tuple[int, int, int, int]]:
-        """The first elements that differ: row, column, what came out, what numpy says."""
-        where = np.argwhere(self.c != self.reference)[:count]
-        return [
-            (int(row), int(col), int(self.c[row, col]), int(self.reference[row, col]))
-            for row, col in where
-        ]
+    def differences(self, count: int) -> list[Difference]:
+        """The first elements that differ, output by output and copy by copy."""
+        return list(islice(self._differences(), count))
+
+    def _differences(self) -> Iterator[Difference]:
+        program = self.program.canonical
+        for output, reference in self.references.items():
+            for tensor in program.tensors_of.get(output, ()):
+                rows, cols = program.real_shape(tensor)
+                got = self.stored[tensor.name][:rows, :cols]
+                want = reference[place_of(program, tensor)]
+                for row, col in np.argwhere(got != want):
+                    yield Difference(
+                        output=output,
+                        chip=tensor.chip,
+                        row=tensor.part.row + int(row),
+                        col=tensor.part.col + int(col),
+                        got=int(got[row, col]),
+                        want=int(want[row, col]),
+                    )

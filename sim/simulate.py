@@ -1,4 +1,4 @@
-"""Simulate: run a program on its operands and compare the product with numpy's."""
+"""Simulate: run a program on its inputs and compare its outputs with numpy's."""
 
 from pathlib import Path
 
@@ -6,14 +6,14 @@ import numpy as np
 
 from compiler.check import require
 from compiler.ir.program import Program
-from compiler.ir.stage import Store
 from sim import reference
 from sim.amaranth_engine import AmaranthEngine, Progress
+from sim.binding import Inputs, bind
 from sim.compiled.engine import CompiledEngine
 from sim.compiled.errors import UnknownEngineError, WavesEngineError
 from sim.errors import CyclesDifferError
 from sim.images import matrix_of, words
-from sim.operands import assembled, bind
+from sim.parts import assembled
 from sim.result import RunResult
 
 ENGINES = ("amaranth", "compiled")
@@ -22,9 +22,8 @@ ENGINES = ("amaranth", "compiled")
 
 def simulate(
     program: Program,
-    a: np.ndarray | None = None,
-    b: np.ndarray | None = None,
-    *,
+    *arrays: np.ndarray | None,
+    inputs: Inputs | None = None,
     waves: str | Path | None = None,
     progress: Progress | None = None,
     max_cycles: int | None = None,
@@ -36,9 +35,12 @@ def simulate(
     ----------
     program : Program
         A finished program.
-    a, b : array, optional
-        Operands of ``m x k`` and ``k x n`` elements of any integer type whose values fit int8.
-        Left out where the program holds the values itself.
+    *arrays : array or None
+        Inputs in the order of ``program.graph.inputs``: ``a`` of ``m x k`` and ``b`` of ``k x n``
+        elements, of any integer type whose values fit int8. ``None`` where the program holds the
+        values itself, or ``inputs`` has them.
+    inputs : mapping, optional
+        Inputs by name.
     waves : path, optional
         Where to write the waves of every signal, as VCD.
     progress : callable, optional
@@ -54,39 +56,36 @@ def simulate(
     UncertifiedProgramError
         If the program carries no certificate, or does not meet an obligation.
     OperandError
-        If the operands do not fit the program.
+        If the inputs do not fit the program.
     SimulationHangError
         If the run does not end; the amaranth engine names the stages that wait, and on what.
     CyclesDifferError
-        If the product is exact, but took other cycles than the schedule states.
+        If all is exact, but took other cycles than the schedule states.
     EngineError
         If the engine cannot be used as asked.
     """
     _check_engine(engine, waves)
     require(program)
     program = program.canonical
-    contents = bind(program, a, b)
-    claim = program.claim
+    contents = bind(program, *arrays, inputs=inputs)
     assert program.schedule is not None
     images = {
-        name: words(
-            array, program.tensor_by_name[name], by_columns=_holds(program, name, claim.left)
-        )
-        for name, array in contents.items()
+        name: words(array, program.tensor_by_name[name]) for name, array in contents.items()
     }
     limit = max_cycles or 2 * program.schedule.cycles + 1000
     if engine == "compiled":
         run = CompiledEngine(program).run(images, max_cycles=limit, progress=progress)
     else:
         run = AmaranthEngine(program).run(images, max_cycles=limit, progress=progress, waves=waves)
-    (output,) = (stage.kind.tensor for stage in program.stages if isinstance(stage.kind, Store))
     result = RunResult(
         program=program,
-        c=matrix_of(run.memories[output], program.tensor_by_name[output]),
-        reference=reference.claimed(
-            claim,
-            assembled(program, contents, claim.left),
-            assembled(program, contents, claim.right),
+        stored={
+            name: matrix_of(memory, program.tensor_by_name[name])
+            for name, memory in run.memories.items()
+        },
+        references=reference.claimed(
+            program.graph,
+            {name: assembled(program, contents, name) for name in program.graph.inputs},
         ),
         cycles=run.cycles,
         links=tuple(run.links),
@@ -96,12 +95,6 @@ def simulate(
     if result.exact and result.cycles != stated:
         raise CyclesDifferError(program=program.name, cycles=result.cycles, stated=stated)
     return result
-
-
-def _holds(program: Program, tensor: str, whole: str) -> bool:
-    """Whether a tensor is the whole of that name, or a slice of it."""
-    piece = program.tensor_by_name[tensor].slice_of
-    return tensor == whole or (piece is not None and piece.whole == whole)
 
 
 def _check_engine(engine: str, waves: str | Path | None) -> None:

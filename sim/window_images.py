@@ -5,14 +5,13 @@ from dataclasses import replace
 import numpy as np
 
 from compiler.ir.dtype import integer
-from compiler.ir.program import Claim
 from compiler.ir.tensor import Tensor
 from hw.register_map import Window, element_bits
 from sim.exact import exact
 from sim.images import beats_of, matrix_of
 
 
-def window_beats(array: np.ndarray, tensor: Tensor, window: Window, claim: Claim) -> list[bytes]:
+def window_beats(array: np.ndarray, tensor: Tensor, window: Window) -> list[bytes]:
     """The beats of a matrix as a host sees them, each with the rest of its span.
 
     Raises
@@ -20,14 +19,13 @@ def window_beats(array: np.ndarray, tensor: Tensor, window: Window, claim: Claim
     ExactError
         If an element of the window does not hold one of the matrix.
     """
-    by_columns = claim.left in (tensor.name, tensor.slice_of and tensor.slice_of.whole)
     elements = exact(array, integer(window.element_bits), tensor.name)
-    beats = beats_of(elements, tensor, by_columns=by_columns)
+    beats = beats_of(elements, tensor)
     little = beats.astype(beats.dtype.newbyteorder("<"))
     return [beat.tobytes().ljust(window.beat_bytes, b"\0") for beat in little]
 
 
-def matrix_of_beats(beats: list[bytes], tensor: Tensor) -> np.ndarray:
+def matrix_of_window(beats: list[bytes], tensor: Tensor) -> np.ndarray:
     """The int32 matrix in the beats of a tensor's window, without the padding of edge tiles."""
     bits = element_bits(tensor)
     words = [int.from_bytes(beat[: bits // 8 * tensor.tile], "little") for beat in beats]

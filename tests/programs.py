@@ -6,8 +6,8 @@ import numpy as np
 
 from compiler import targets
 from compiler.ir.program import Program
-from compiler.passes.shard import ShardPlan
-from compiler.pipeline import compile, shard
+from compiler.pipeline import compile
+from compiler.shard_plan import ShardPlan
 from compiler.workload import MatmulSpec
 
 
@@ -18,11 +18,12 @@ def finished(
     reduce: str = "tree",
     target: str = "token-mesh",
     tile: int = 4,
+    plan: ShardPlan | None = None,
     **changes: int,
 ) -> Program:
-    """The program of a product on a changed target."""
+    """The program of a product on a changed target, over ``chips`` chips or as ``plan`` says."""
     machine = targets.get(target, tile=tile, **changes)
-    return shard(compile(spec, machine), ShardPlan(chips, reduce), machine)
+    return compile(spec, machine, plan or ShardPlan(chips, reduce))
 
 
 @cache

@@ -22,6 +22,7 @@ from constraints.cabling import cable, joints_of_shape
 from constraints.description import Board, board_names, load_board
 from constraints.target import board_target
 from shardwright.paths import check_outputs
+from shardwright.plan import plan_of
 from shardwright.printing import complain, draw, say
 from shardwright.problem import load_or_state_problem, product_options, program_option
 
@@ -96,8 +97,8 @@ def build(
     check_outputs(files={}, folders={"-o": output}, board_name=board_name, **options)
     board = load_board(board_name)
     if options["program_file"] is None:  # before the compiler, which knows no directions of ports
-        chips = options["chips"]
-        cable((board,) * chips, joints_of_shape(options["reduce"], chips))
+        plan = plan_of(**options)
+        cable((board,) * plan.chips, joints_of_shape(plan.reduce, plan.chips))
     problem = load_or_state_problem(target=board_target(board), **options)
     built = _chips(chip, problem.program)
     wishes = Wishes(

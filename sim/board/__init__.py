@@ -1,1 +1,1 @@
-"""Simulated boards behind pseudo terminals, for hosts that have none of metal."""
+"""Simulated boards behind pseudo terminals, for hosts without physical boards."""

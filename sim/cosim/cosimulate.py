@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from compiler.ir.program import Program
+from sim.binding import Inputs, bind
 from sim.cosim.package import write_package
 from sim.cosim.runner import check_tools, run_bench
 from sim.errors import BenchFailedError
-from sim.operands import bind
 from sim.reported_result import reported_result
 from sim.result import RunResult
 
@@ -20,9 +20,8 @@ PRODUCT_TEST = "product_is_exact_and_on_time"
 
 def cosimulate(
     program: Program,
-    a: np.ndarray | None = None,
-    b: np.ndarray | None = None,
-    *,
+    *arrays: np.ndarray | None,
+    inputs: Inputs | None = None,
     simulator: str,
     folder: str | Path | None = None,
     every_test: bool = False,
@@ -33,8 +32,10 @@ def cosimulate(
     ----------
     program : Program
         A finished program.
-    a, b : array, optional
-        Operands; left out where the program holds them.
+    *arrays : array or None
+        Inputs in the order of ``program.graph.inputs``; ``None`` where the program holds them.
+    inputs : mapping, optional
+        Inputs by name.
     simulator : str
         ``icarus`` or ``verilator``.
     folder : path, optional
@@ -45,8 +46,8 @@ def cosimulate(
     Returns
     -------
     RunResult
-        As of a simulation, without timelines of activity. It is not exact where the product
-        differs from numpy's.
+        As of a simulation, without timelines of activity. It is not exact where an output
+        differs from numpy's on a chip that has it.
 
     Raises
     ------
@@ -57,13 +58,14 @@ def cosimulate(
     BenchBuildError
         If the simulator does not accept the Verilog.
     BenchFailedError
-        If the bench fails for another reason than a product that differs.
+        If the bench fails for another reason than an output that differs.
     """
     check_tools(simulator)
     place = tempfile.TemporaryDirectory(prefix="shardwright.") if folder is None else nullcontext()
     with place as temporary:
         package = Path(folder) if folder is not None else Path(temporary or "") / "package"
-        design = write_package(package, program, a, b)
+        design = write_package(package, program, *arrays, inputs=inputs)
+        contents = bind(program, *arrays, inputs=inputs)
         report = package / "report.json"
         try:
             run_bench(
@@ -81,15 +83,15 @@ def cosimulate(
         except BenchFailedError:
             if not report.is_file():
                 raise
-            result = _result(program, a, b, report, simulator)
+            result = _result(program, contents, report, simulator)
             if result.exact:
                 raise
             return result
-        return _result(program, a, b, report, simulator)
+        return _result(program, contents, report, simulator)
 
 
 def _result(
-    program: Program, a: np.ndarray | None, b: np.ndarray | None, report: Path, simulator: str
+    program: Program, contents: dict[str, np.ndarray], report: Path, simulator: str
 ) -> RunResult:
     """What the bench reports, as the result of a run."""
     try:
@@ -99,8 +101,10 @@ def _result(
         raise BenchFailedError(simulator=simulator, failures=failures) from error
     return reported_result(
         program,
-        bind(program, a, b),
-        product=[bytes.fromhex(beat) for beat in said["product"]],
-        cycles=said["cycles"],
+        contents,
+        windows={
+            tensor: [bytes.fromhex(beat) for beat in beats]
+            for tensor, beats in said["outputs"].items()
+        },
         counters={int(chip): counters for chip, counters in said["counters"].items()},
     )

@@ -14,7 +14,7 @@ from hw.verilog.convert import Port
 from hw.verilog.design import Design, Module
 
 FORMAT = "shardwright verilog"
-VERSION = 1
+VERSION = 2
 
 MEANINGS = {
     "clk": "clock; all ports are sampled at its rising edge",
@@ -59,7 +59,7 @@ def manifest(design: Design, *, chips: tuple[int, ...], with_top: bool) -> dict[
                 "latency_cycles": link.latency_cycles,
                 "flit_cycles": link.flit_cycles,
             }
-            for link in program.links or ()
+            for link in program.links
             if with_top or {link.source_chip, link.destination_chip} & set(chips)
         ],
         "tensors": [
@@ -186,6 +186,9 @@ def _tensor(program: Program, tensor: Tensor, register_map: RegisterMap) -> dict
         "name": tensor.name,
         "chip": tensor.chip,
         "role": str(tensor.role),
+        "value": tensor.value,
+        "row": tensor.part.row,
+        "col": tensor.part.col,
         "rows": tensor.rows,
         "cols": tensor.cols,
         "tile": tensor.tile,

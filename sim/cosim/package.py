@@ -14,9 +14,10 @@ from compiler.serialize import to_json
 from hw.verilog.design import Design, design
 from hw.verilog.lint import waivers_file
 from sim import reference
+from sim.binding import Inputs, bind
 from sim.cosim.manifest import manifest, registers, registers_page, window_of
 from sim.folders import check_folder, whole_folder
-from sim.operands import assembled, bind
+from sim.parts import assembled, part_of
 from sim.window_images import window_beats
 
 BENCH_FILES = ("run.py", "test_system.py", "toolchain.py")
@@ -25,19 +26,20 @@ BENCH_FILES = ("run.py", "test_system.py", "toolchain.py")
 def write_package(
     folder: str | Path,
     program: Program,
-    a: np.ndarray | None = None,
-    b: np.ndarray | None = None,
-    *,
+    *arrays: np.ndarray | None,
+    inputs: Inputs | None = None,
     chip: int | None = None,
 ) -> Design:
-    """Write modules, system, manifest, operand slices, expected result, program and bench.
+    """Write modules, system, manifest, operands, expected results, program and bench.
 
     Parameters
     ----------
     folder : path
         Folder to make. It must not exist, or be empty.
-    a, b : array, optional
-        Operands; left out where the program holds them.
+    *arrays : array or None
+        Inputs in the order of ``program.graph.inputs``; ``None`` where the program holds them.
+    inputs : mapping, optional
+        Inputs by name.
     chip : int, optional
         Write this chip alone, for a board: no system and no bench.
 
@@ -46,14 +48,14 @@ def write_package(
     UncertifiedProgramError
         If the program does not meet its obligations.
     OperandError
-        If the operands do not fit the program.
+        If the inputs do not fit the program.
     OutputFileError
         If the folder cannot be made, or holds something already.
     """
     require(program)
     given, program = program, program.canonical
     check_folder(folder)
-    contents = bind(program, a, b)
+    contents = bind(program, *arrays, inputs=inputs)
     verilog = design(program)
     chips = tuple(range(program.chip_count)) if chip is None else (chip,)
     with whole_folder(folder) as made:
@@ -86,17 +88,17 @@ def _write_operands(
     folder: Path, verilog: Design, contents: dict[str, np.ndarray], chips: tuple[int, ...]
 ) -> None:
     program = verilog.program
-    claim = program.claim
-    product = reference.claimed(
-        claim, assembled(program, contents, claim.left), assembled(program, contents, claim.right)
+    expected = reference.claimed(
+        program.graph,
+        {name: assembled(program, contents, name) for name in program.graph.inputs},
     )
     for tensor in program.tensors:
         if tensor.chip not in chips:
             continue
-        output = tensor.role is TensorRole.OUTPUT
-        array = product if output else contents[tensor.name]
+        is_output = tensor.role is TensorRole.OUTPUT
+        array = part_of(expected[tensor.value], tensor) if is_output else contents[tensor.name]
         window = window_of(verilog, tensor)
-        beats = window_beats(array, tensor, window, claim)
+        beats = window_beats(array, tensor, window)
         digits = 2 * window.beat_bytes
         lines = [f"{int.from_bytes(beat, 'little'):0{digits}x}" for beat in beats]
         (folder / f"{tensor.name}.hex").write_text("\n".join(lines) + "\n", encoding="ascii")

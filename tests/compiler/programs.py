@@ -8,12 +8,14 @@ from typing import Any
 from compiler import targets
 from compiler.ir.body import left_fold
 from compiler.ir.buffer import Buffer
-from compiler.ir.distribution import Partial, Replicated
+from compiler.ir.layout import Layout, Partial, Replicate
+from compiler.ir.mesh import Mesh
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Recv, Stage
 from compiler.passes.lower import lower
-from compiler.passes.shard import ShardPlan, replicate
-from compiler.pipeline import compile, shard
+from compiler.passes.partition import partition
+from compiler.pipeline import compile
+from compiler.shard_plan import ShardPlan
 from compiler.targets import Target
 from compiler.workload import MatmulSpec
 
@@ -38,9 +40,9 @@ def compiled(m: int = 16, n: int = 16, k: int = 64, *, target: Target = TOKEN) -
 
 
 @cache
-def replicated(chips: int, reduce: str = "tree", *, target: Target = TOKEN) -> Program:
-    """A sharded program of 16 x 16 x (16 chips) in which nothing of the crossings is decided."""
-    return replicate(compiled(k=16 * chips, target=target), ShardPlan(chips, reduce), target)
+def partitioned(chips: int, reduce: str = "tree", *, target: Target = TOKEN) -> Program:
+    """A program of 16 x 16 x (16 chips) over several chips in which nothing is decided."""
+    return partition(lowered(k=16 * chips, target=target), ShardPlan(chips, reduce), target)
 
 
 @cache
@@ -48,7 +50,21 @@ def sharded(
     chips: int, reduce: str = "tree", *, k: int | None = None, target: Target = TOKEN
 ) -> Program:
     """A finished program over several chips, of 16 x 16 x (16 chips) unless ``k`` is given."""
-    return shard(compiled(k=k or 16 * chips, target=target), ShardPlan(chips, reduce), target)
+    return compile(MatmulSpec(16, 16, k or 16 * chips), target, ShardPlan(chips, reduce))
+
+
+@cache
+def spread(
+    m: int = 32,
+    n: int = 32,
+    k: int = 64,
+    *,
+    mesh: Mesh,
+    target: Target = TOKEN,
+    **options: Any,
+) -> Program:
+    """A finished program over a mesh; ``options`` are those of a plan, ``shard`` as pairs."""
+    return compile(MatmulSpec(m, n, k), target, ShardPlan(mesh, **options))
 
 
 def changed(program: Program, name: str, /, **changes: Any) -> Program:
@@ -106,7 +122,7 @@ def names_on_chip(program: Program, chip: int) -> tuple[str, ...]:
         for record in group
         if record.name.startswith(prefix)
     )
-    links = (link.name for link in program.links or () if link.source_chip == chip)
+    links = (link.name for link in program.links if link.source_chip == chip)
     return (*own, *links)
 
 
@@ -139,16 +155,19 @@ def bypassed(program: Program, fold: str) -> Program:
 
 
 def lessened(program: Program, buffer: Buffer, chip: int) -> Buffer:
-    """``buffer`` without the claim to hold the contribution of ``chip``."""
-    match buffer.distribution:
-        case Replicated():
-            held = tuple(range(program.chip_count))
-        case Partial(contributions):
-            held = contributions
-        case _:
-            return buffer
-    remaining = tuple(c for c in held if c != chip)
-    return replace(buffer, distribution=Partial(remaining, program.chip_count))
+    """``buffer`` without the claim to hold the contribution of ``chip`` along the only axis."""
+
+    def without_chip(layout: Layout) -> Layout:
+        match layout:
+            case (Replicate(),):
+                held = tuple(range(program.chip_count))
+            case (Partial(of),):
+                held = of
+            case _:
+                return layout
+        return (Partial(tuple(index for index in held if index != chip)),)
+
+    return replace(buffer, holds=tuple(map(without_chip, buffer.holds)))
 
 
 def receives(program: Program) -> Iterable[Stage]:

@@ -58,10 +58,10 @@ def test_a_model_adds_weights_and_cycles_and_takes_the_largest_of_the_rest():
     assert (up.layer.m, down.layer.m) == (8, 8)
     assert fit.weight_bytes == 3 * (4 * 3 * 64) + 8 * 64
     # Activations of 4 blocks and 3 tiles of results, against 8 blocks and 1 tile.
-    assert up.holding.activations == 4 * 64 + 3 * 256
-    assert down.holding.activations == 8 * 64 + 256
-    assert (fit.activation_bytes, fit.buffer_bytes) == up.holding[1:]
-    assert fit.total_bytes == fit.weight_bytes + up.holding.activations + up.holding.buffers
+    assert up.footprint.activations == 4 * 64 + 3 * 256
+    assert down.footprint.activations == 8 * 64 + 256
+    assert (fit.activation_bytes, fit.buffer_bytes) == up.footprint[1:]
+    assert fit.total_bytes == fit.weight_bytes + up.footprint.activations + up.footprint.buffers
     cycles = [
         compile_sharded(MatmulSpec(8, n, k), ShardPlan(2), TOKEN).schedule.cycles
         for n, k in ((24, 64), (8, 128))
@@ -195,7 +195,7 @@ def test_padding_makes_it_divide_and_holds_what_was_estimated():
     refused, padded = fit_one(layer, 3), fit_one(layer, 3, pad_k=True)
     spec = MatmulSpec(5, 20, 100).padded_k(3 * 8)
     assert padded.cycles == compile_sharded(spec, ShardPlan(3), TOKEN).schedule.cycles
-    assert padded.layers[0].holding[:2] == refused.layers[0].holding[:2]
+    assert padded.layers[0].footprint[:2] == refused.layers[0].footprint[:2]
     assert padded.times == refused.times
     assert fit_one(layer, 1, pad_k=True).cycles == fit_one(layer, 1).cycles
 

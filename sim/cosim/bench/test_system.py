@@ -1,7 +1,7 @@
-"""Bench of a whole system: every chip's slice in, one product out, all through AXI4-Lite.
+"""Bench of a whole system: every chip's part in, every chip's results out, through AXI4-Lite.
 
 It needs cocotb and cocotbext-axi, and the files that stand beside it: the manifest says what the
-ports, the addresses and the expected cycles are, the .hex files hold operands and product.
+ports, the addresses and the expected cycles are, the .hex files hold operands and results.
 """
 
 import json
@@ -68,8 +68,8 @@ class TB:
         await self._together(self._load_chip(chip, zeros) for chip in self.masters)
 
     async def _load_chip(self, chip: int, zeros: bool):
-        for tensor in self.manifest["tensors"]:
-            if tensor["chip"] == chip and tensor["role"] == "input":
+        for tensor in self.tensors("input"):
+            if tensor["chip"] == chip:
                 beats = [0] * tensor["beats"] if zeros else self.beats(tensor)
                 data = b"".join(beat.to_bytes(tensor["beat_bytes"], "little") for beat in beats)
                 answer = await self.masters[chip].write(tensor["offset"], data)
@@ -77,13 +77,17 @@ class TB:
                     f"chip {chip} refused a word of {tensor['name']}"
                 )
 
+    def tensors(self, role: str) -> list[dict]:
+        """The tensors of all chips that are inputs, or outputs."""
+        return [tensor for tensor in self.manifest["tensors"] if tensor["role"] == role]
+
     def beats(self, tensor: dict) -> list[int]:
         """The beats of a tensor, from its file."""
         lines = (self.folder / tensor["file"]).read_text().split()
         return [int(line, 16) for line in lines]
 
     async def run(self) -> int:
-        """Start all chips in one cycle, wait until all are done, return the home's cycles."""
+        """Start all chips in one cycle, wait until all are done, and return the cycles."""
         control = {chip: self.offset(chip, "control") for chip in self.masters}
         await self._together(
             master.write_dword(control[chip], 1) for chip, master in self.masters.items()
@@ -93,7 +97,7 @@ class TB:
             await with_timeout(self._finished(), limit * CLOCK_PERIOD_NS, "ns")
         except SimTimeoutError:
             raise AssertionError(f"the chips are not all done after {limit} cycles") from None
-        return await self._home_cycles()
+        return await self._cycles()
 
     async def run_by_pin(self) -> int:
         """Start all chips by the system's pin, in every cycle until all are done, as often."""
@@ -108,42 +112,46 @@ class TB:
         self.dut.start.value = 0
         assert self.dut.done.value == 1, f"the chips are not all done after {limit} cycles"
         await RisingEdge(self.dut.clk)
-        return await self._home_cycles()
+        return await self._cycles()
 
-    async def _home_cycles(self) -> int:
-        """Cycles of the run that has ended, as the home has counted them."""
+    async def _cycles(self) -> int:
+        """Cycles of the run that has ended: the most that a chip with results has counted."""
         for chip in self.masters:
             status = await self.read_register(chip, "status")
             assert not status >> FAULT & 1, f"chip {chip} reports a fault"
             assert not status >> RUNNING & 1, f"chip {chip} still runs"
-        (output,) = (t for t in self.manifest["tensors"] if t["role"] == "output")
-        return await self.read_register(output["chip"], "cycles")
+        chips = {output["chip"] for output in self.tensors("output")}
+        return max([await self.read_register(chip, "cycles") for chip in chips])
 
     async def _finished(self):
         for chip in self.masters:
             while not await self.read_register(chip, "status") >> DONE & 1:
                 await ClockCycles(self.dut.clk, POLL_CYCLES)
 
-    async def product(self) -> list[bytes]:
-        """The beats of the result, read back."""
-        (output,) = (t for t in self.manifest["tensors"] if t["role"] == "output")
-        size = output["beat_bytes"]
-        answer = await self.masters[output["chip"]].read(output["offset"], output["beats"] * size)
-        assert answer.resp == AxiResp.OKAY, "a chip refused to show a word of its result"
+    async def outputs(self) -> dict[str, list[bytes]]:
+        """The beats of every result of every chip, read back, by the names of the tensors."""
+        return {output["name"]: await self._output(output) for output in self.tensors("output")}
+
+    async def _output(self, output: dict) -> list[bytes]:
+        size, chip = output["beat_bytes"], output["chip"]
+        answer = await self.masters[chip].read(output["offset"], output["beats"] * size)
+        assert answer.resp == AxiResp.OKAY, f"chip {chip} refused to show a word of its result"
         return [answer.data[beat * size : (beat + 1) * size] for beat in range(output["beats"])]
 
-    def check_product(self, product: list[bytes]):
-        """Fail with the first elements that are not as expected."""
-        (output,) = (t for t in self.manifest["tensors"] if t["role"] == "output")
-        element_bytes = output["element_bits"] // 8
+    def check_outputs(self, outputs: dict[str, list[bytes]]):
+        """Fail with the first elements of any chip that are not as expected."""
         wrong = []
-        for index, (beat, got) in enumerate(zip(self.beats(output), product, strict=True)):
-            want = beat.to_bytes(output["beat_bytes"], "little")
-            for lane in range(output["lanes"]):
-                span = slice(lane * element_bytes, (lane + 1) * element_bytes)
-                pair = [int.from_bytes(x[span], "little", signed=True) for x in (got, want)]
-                if pair[0] != pair[1]:
-                    wrong.append(f"beat {index} lane {lane} is {pair[0]}, not {pair[1]}")
+        for output in self.tensors("output"):
+            element_bytes = output["element_bits"] // 8
+            got_beats = outputs[output["name"]]
+            for index, (beat, got) in enumerate(zip(self.beats(output), got_beats, strict=True)):
+                want = beat.to_bytes(output["beat_bytes"], "little")
+                for lane in range(output["lanes"]):
+                    span = slice(lane * element_bytes, (lane + 1) * element_bytes)
+                    pair = [int.from_bytes(x[span], "little", signed=True) for x in (got, want)]
+                    if pair[0] != pair[1]:
+                        place = f"chip {output['chip']} beat {index} lane {lane}"
+                        wrong.append(f"{place} is {pair[0]}, not {pair[1]}")
         assert not wrong, f"{len(wrong)} elements differ: {'; '.join(wrong[:5])}"
 
     def check_cycles(self, cycles: int):
@@ -169,34 +177,33 @@ class TB:
 
 @cocotb.test()
 async def product_is_exact_and_on_time(dut):
-    """The product equals the expected one, in the expected number of cycles."""
+    """Every chip's results equal the expected ones, in the expected number of cycles."""
     tb = TB(dut)
     await tb.reset()
     await tb.load()
     cycles = await tb.run()
-    product = await tb.product()
+    outputs = await tb.outputs()
     if "report" in cocotb.plusargs:
         report = {
-            "cycles": cycles,
-            "product": [beat.hex() for beat in product],
+            "outputs": {name: [beat.hex() for beat in beats] for name, beats in outputs.items()},
             "counters": await tb.counters(),
         }
         Path(str(cocotb.plusargs["report"])).write_text(json.dumps(report))
-    tb.check_product(product)
+    tb.check_outputs(outputs)
     tb.check_cycles(cycles)
 
 
 @cocotb.test()
 async def runs_again_without_reset(dut):
-    """Runs of other operands in between change neither the product nor its cycles."""
+    """Runs of other operands in between change neither the results nor their cycles."""
     tb = TB(dut)
     await tb.reset()
     for zeros in (False, True, False):
         await tb.load(zeros=zeros)
         tb.check_cycles(await tb.run())
-        product = await tb.product()
+        outputs = await tb.outputs()
         if not zeros:
-            tb.check_product(product)
+            tb.check_outputs(outputs)
 
 
 @cocotb.test()
@@ -207,14 +214,14 @@ async def starts_in_the_middle_are_ignored(dut):
     for zeros in (False, True, False):
         await tb.load(zeros=zeros)
         tb.check_cycles(await tb.run_by_pin())
-        product = await tb.product()
+        outputs = await tb.outputs()
         if not zeros:
-            tb.check_product(product)
+            tb.check_outputs(outputs)
 
 
 @cocotb.test()
 async def reset_in_the_middle_leaves_nothing_behind(dut):
-    """After a reset in mid-run, a run gives the product as if nothing had been."""
+    """After a reset in mid-run, a run gives its results as if nothing had been."""
     tb = TB(dut)
     await tb.reset()
     await tb.load()
@@ -224,4 +231,4 @@ async def reset_in_the_middle_leaves_nothing_behind(dut):
     await RisingEdge(dut.clk)
     await tb.reset()
     tb.check_cycles(await tb.run())
-    tb.check_product(await tb.product())
+    tb.check_outputs(await tb.outputs())

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.holding import Holding, planned_holding, program_holding, tiled_holding
+from compiler.footprint import MemoryFootprint, planned_footprint, program_footprint, tiled_footprint
 from compiler.model import Layer
 from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile_sharded
@@ -14,8 +14,8 @@ from compiler.workload import MatmulSpec
 
 def test_planned_bytes_by_hand():
     layer = Layer("up", 3, 5, 10, dtype="bf16")
-    assert planned_holding(layer, 1) == Holding(10 * 5 * 2, 3 * 10 * 2, 3 * 5 * 4)
-    assert planned_holding(layer, 4) == Holding(3 * 5 * 2, 3 * 3 * 2, 2 * 3 * 5 * 4)
+    assert planned_footprint(layer, 1) == MemoryFootprint(10 * 5 * 2, 3 * 10 * 2, 3 * 5 * 4)
+    assert planned_footprint(layer, 4) == MemoryFootprint(3 * 5 * 2, 3 * 3 * 2, 2 * 3 * 5 * 4)
 
 
 def test_tiled_bytes_by_hand():
@@ -23,14 +23,14 @@ def test_tiled_bytes_by_hand():
     layer = Layer("up", 9, 20, 40)
     weights, activations, result = 2 * 3 * 64, 2 * 2 * 64, 2 * 3 * 64 * 4
     buffers = 2 * 2 * 64 + (1 + 2 + 1) * 2 * 64 * 4
-    assert tiled_holding(layer, 4, 8) == Holding(weights, activations + result, buffers)
-    assert tiled_holding(layer, 1, 8) == Holding(
+    assert tiled_footprint(layer, 4, 8) == MemoryFootprint(weights, activations + result, buffers)
+    assert tiled_footprint(layer, 1, 8) == MemoryFootprint(
         5 * 3 * 64, 2 * 5 * 64 + result, 2 * 2 * 64 + 1 * 2 * 64 * 4
     )
 
 
 def test_small_tensors_begin_at_multiples_of_64_bytes():
-    assert tiled_holding(Layer("up", 1, 1, 4), 1, 2) == Holding(64, 64 + 64, 2 * 64 + 64)
+    assert tiled_footprint(Layer("up", 1, 1, 4), 1, 2) == MemoryFootprint(64, 64 + 64, 2 * 64 + 64)
 
 
 @pytest.mark.parametrize("tile", [1, 2, 3, 8])
@@ -39,13 +39,13 @@ def test_the_bytes_of_a_program_are_those_of_its_memory_map(tile, chips):
     machine = get("token-mesh", tile=tile)
     m, n, k = 5, 7, 6 * tile * chips
     program = compile_sharded(MatmulSpec(m, n, k), ShardPlan(chips), machine)
-    holding = program_holding(program)
+    footprint = program_footprint(program)
     ends = {place.chip: 0 for place in program.memory}
     for place in program.memory:
         ends[place.chip] = max(ends[place.chip], place.address + place.size_bytes)
-    assert sum(holding) == ends[0] == max(ends.values())
-    tiled = tiled_holding(Layer("up", m, n, k), chips, tile)
-    assert holding[:2] == tiled[:2]
+    assert sum(footprint) == ends[0] == max(ends.values())
+    tiled = tiled_footprint(Layer("up", m, n, k), chips, tile)
+    assert footprint[:2] == tiled[:2]
 
 
 @given(
@@ -57,12 +57,12 @@ def test_the_bytes_of_a_program_are_those_of_its_memory_map(tile, chips):
 )
 def test_more_chips_never_hold_more_weights(m, n, k, tile, dtype):
     layer = Layer("up", m, n, k, dtype=dtype)
-    for holdings in (
-        [planned_holding(layer, chips) for chips in range(1, 20)],
-        [tiled_holding(layer, chips, tile) for chips in range(1, 20)],
+    for footprints in (
+        [planned_footprint(layer, chips) for chips in range(1, 20)],
+        [tiled_footprint(layer, chips, tile) for chips in range(1, 20)],
     ):
-        weights = [holding.weights for holding in holdings]
-        activations = [holding.activations for holding in holdings]
+        weights = [footprint.weights for footprint in footprints]
+        activations = [footprint.activations for footprint in footprints]
         assert weights == sorted(weights, reverse=True)
         assert activations == sorted(activations, reverse=True)
         assert weights[-1] > 0

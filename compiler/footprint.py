@@ -13,7 +13,7 @@ ESTIMATED_PAGES = 2
 """Depth of a result buffer of which no program says the depth."""
 
 
-class Holding(NamedTuple):
+class MemoryFootprint(NamedTuple):
     """Bytes that one chip holds of a layer."""
 
     weights: int
@@ -21,7 +21,7 @@ class Holding(NamedTuple):
     buffers: int
 
 
-def planned_holding(layer: Layer, chips: int) -> Holding:
+def planned_footprint(layer: Layer, chips: int) -> MemoryFootprint:
     """Bytes of a layer on one chip of a machine of which nothing but figures is known.
 
     Its slices of weights and activations; as buffers the whole of its own partial sum and, on
@@ -30,14 +30,14 @@ def planned_holding(layer: Layer, chips: int) -> Holding:
     k = -(-layer.k // chips)
     element = ELEMENT_BYTES[layer.dtype]
     partial = layer.m * layer.n * SUM_BYTES
-    return Holding(
+    return MemoryFootprint(
         weights=k * layer.n * element,
         activations=layer.m * k * element,
         buffers=partial * (2 if chips > 1 else 1),
     )
 
 
-def tiled_holding(layer: Layer, chips: int, tile: int) -> Holding:
+def tiled_footprint(layer: Layer, chips: int, tile: int) -> MemoryFootprint:
     """Bytes of a layer at the home chip of a target with tiles of ``tile``.
 
     Tensors are whole tiles, and each begins at a multiple of 64 bytes, as the memory pass places
@@ -49,7 +49,7 @@ def tiled_holding(layer: Layer, chips: int, tile: int) -> Holding:
     blocks = tiles(layer.k, tile * chips)
     arriving = received_partials(chips)
     sums = 1 + (arriving + 1 if arriving else 0)
-    return Holding(
+    return MemoryFootprint(
         weights=_aligned(blocks * cols * element),
         activations=_aligned(rows * blocks * element) + _aligned(rows * cols * tile**2 * SUM_BYTES),
         buffers=2 * _aligned(OPERAND_PAGES * element)
@@ -57,7 +57,7 @@ def tiled_holding(layer: Layer, chips: int, tile: int) -> Holding:
     )
 
 
-def program_holding(program: Program) -> Holding:
+def program_footprint(program: Program) -> MemoryFootprint:
     """Bytes of a compiled layer on the chip that holds most, gaps between them included."""
     end = dict.fromkeys(range(program.chip_count), 0)
     for place in program.memory:
@@ -65,15 +65,13 @@ def program_holding(program: Program) -> Holding:
     fullest = max(end, key=lambda chip: end[chip])
     sizes = {place.owner: place.size_bytes for place in program.memory if place.chip == fullest}
     weights = activations = 0
-    for tensor in program.tensors:
-        if tensor.chip == fullest:
-            whole = tensor.slice_of.whole if tensor.slice_of else tensor.name
-            size = _aligned(sizes[tensor.name])
-            if tensor.role is TensorRole.INPUT and whole == program.claim.right:
-                weights += size
-            else:
-                activations += size
-    return Holding(weights, activations, end[fullest] - weights - activations)
+    for tensor in program.chips[fullest].tensors:
+        size = _aligned(sizes[tensor.name])
+        if tensor.role is TensorRole.INPUT and tensor.value == program.claim.right:
+            weights += size
+        else:
+            activations += size
+    return MemoryFootprint(weights, activations, end[fullest] - weights - activations)
 
 
 def _aligned(size: int) -> int:
