@@ -9,7 +9,6 @@ from compiler.ir.tensor import Tensor
 from hw.names import link_name, local_name
 from hw.register_map import Register, RegisterMap, Window
 from hw.system import settling_cycles
-from hw.topology import topology_of
 from hw.verilog.convert import Port
 from hw.verilog.design import Design, Module
 
@@ -175,7 +174,7 @@ def _chip(design: Design, chip: int, with_top: bool) -> dict[str, Any]:
         "module": module.name,
         "instance": f"c{chip}",
         "host_prefix": f"c{chip}_host_" if with_top else "host_",
-        "constants": topology_of(design.program).constants[chip],
+        "constants": design.topology.constants[chip],
         "registers": f"{module.name}.registers.json",
     }
 
