@@ -63,7 +63,9 @@ class _Depths:
         """Depths of those that have none."""
         program, part = self.program, self.part
         interval, _ = round_cycles(program, part)
-        open_buffers = [name for name in _buffers_of(part) if not program.buffer_by_name[name].depth]
+        open_buffers = [
+            name for name in _buffers_of(part) if not program.buffer_by_name[name].depth
+        ]
         if not open_buffers:
             return {}
         loaded = {
@@ -101,9 +103,7 @@ class _Depths:
         in_use = (at - promised) // interval - (at - returned) // interval
         return min(max(1, int(in_use.sum(axis=1).max())), self.part.rounds * share)
 
-    def _deepen(
-        self, depths: dict[str, int], loaded: set[str], least: int, interval: int
-    ) -> None:
+    def _deepen(self, depths: dict[str, int], loaded: set[str], least: int, interval: int) -> None:
         """Make buffers deeper until the last beat is stored in the cycle ``least``."""
         part = self.part
         step = 1
