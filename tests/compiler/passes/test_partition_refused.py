@@ -38,6 +38,8 @@ from tests.compiler.programs import (
 )
 
 TWO = ShardPlan(2)
+HOME = "with the result at home it needs {} (--result home)"
+FEWER = "choose fewer chips, or a target with more link ports"
 
 
 def no_product():
@@ -144,7 +146,8 @@ def test_an_axis_that_does_not_divide(k, chips, rest):
     assert (refusal.value.axis, refusal.value.extent, refusal.value.chips) == ("k", k, chips)
     assert str(refusal.value) == (
         f"axis k of {k} does not divide over {chips} chips ({rest} left over); choose a chip "
-        f"count that divides it, or pad it with zeros (--pad-k), or let slices differ by a tile (--uneven)"
+        f"count that divides it, or pad it with zeros (--pad-k), or let slices differ by a tile "
+        f"(--uneven)"
     )
 
 
@@ -156,8 +159,8 @@ def test_slices_that_are_no_whole_tiles(k, chips):
     assert (error.axis, error.extent, error.chips, error.tile) == ("k", k, chips, 8)
     assert str(error) == (
         f"axis k of {k} over {chips} chips gives slices of {k // chips}, which is not a multiple "
-        f"of the tile 8; choose a smaller tile or fewer chips, or pad it with zeros (--pad-k), or let slices differ by a tile "
-        f"(--uneven)"
+        f"of the tile 8; choose a smaller tile or fewer chips, or pad it with zeros "
+        f"(--pad-k), or let slices differ by a tile (--uneven)"
     )
 
 
@@ -213,9 +216,9 @@ def test_a_target_without_any_handoff():
     [
         (16, 8, "star", 0, 15, "a tree needs 4 (--reduce tree)"),
         (8, 3, "star", 0, 7, "a tree needs 3 (--reduce tree)"),
-        (8, 2, "star", 0, 7, "choose fewer chips, or a target with more link ports"),
-        (8, 2, "tree", 0, 3, "choose fewer chips, or a target with more link ports"),
-        (2, 0, "tree", 0, 1, "choose fewer chips, or a target with more link ports"),
+        (8, 2, "star", 0, 7, FEWER),
+        (8, 2, "tree", 0, 3, FEWER),
+        (2, 0, "tree", 0, 1, FEWER),
     ],
 )
 def test_a_reduction_of_more_links_than_ports(chips, ports, reduce, chip, needed, way_out):
@@ -293,8 +296,8 @@ def test_cuts_without_sums_need_no_handoff_between_chips(result):
     ("mesh", "axis", "reduce", "ports", "chip", "needed", "way_out"),
     [
         (Mesh(tp=4), "tp", "star", 5, 0, 6, "a tree needs 4 (--reduce tree)"),
-        (Mesh(tp=4), "tp", "tree", 3, 0, 4, "with the result at home it needs 2 (--result home)"),
-        (Mesh(tp=8), "tp", "tree", 2, 0, 6, "choose fewer chips, or a target with more link ports"),
+        (Mesh(tp=4), "tp", "tree", 3, 0, 4, HOME.format(2)),
+        (Mesh(tp=8), "tp", "tree", 2, 0, 6, FEWER),
         (Mesh(row=4, col=2), "row", "star", 5, 0, 6, "a tree needs 4 (--reduce tree)"),
         (
             Mesh(row=2, col=2),
@@ -303,7 +306,7 @@ def test_cuts_without_sums_need_no_handoff_between_chips(result):
             1,
             0,
             2,
-            "with the result at home it needs 1 (--result home)",
+            HOME.format(1),
         ),
     ],
 )
