@@ -63,9 +63,9 @@ class Contributions:
             yield last
 
     @property
-    def most_times(self) -> tuple[int, int]:
-        """The first block that is added more than once, and how many times that is."""
-        return next((begin, times) for begin, _, times in self.intervals if times > 1)
+    def first_repeated_times(self) -> int:
+        """How many times the first block is added that is added more than once; else 1."""
+        return next((times for _, _, times in self.intervals if times > 1), 1)
 
     def elements(self, tile: int, extent: int) -> int:
         """Products of elements that one sum adds: blocks of ``tile``, ``extent`` in all of them."""
