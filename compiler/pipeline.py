@@ -25,9 +25,9 @@ PASSES: tuple[tuple[str, Callable[[Program, Target], Program]], ...] = (
     ("route", route),
     ("place", place),
     ("handshake", handshake),
-    ("buffer", choose_depths),
+    ("buffer", lambda program, target: choose_depths(program)),
     ("memory", lambda program, target: allocate(program)),
-    ("schedule", schedule),
+    ("schedule", lambda program, target: schedule(program)),
 )
 
 

@@ -3,20 +3,22 @@
 Cycle 0 is the one in which ``start`` is asserted. A stage takes or sends a beat in the first cycle
 in which everything that it waits for is there: its operands, its own register, room in the buffer
 that it fills, and for a page of results room for the whole page. These rules are a max-plus
-system; it is solved by repeating a forward pass over all beats until nothing moves.
+system; it is solved by timing stages again until nothing moves.
 
 The latencies are those of the components of the same names.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from compiler.ir.body import Add, Literal, Max, Operand
-from compiler.ir.edge import Edge
+from compiler.beat_times import BeatTimes, Cycles, spaced
+from compiler.flow.components import Component
+from compiler.flow.order import sources_of
+from compiler.ir.edge import Barrier, Edge
+from compiler.ir.operations import Operation, operations_of
 from compiler.ir.program import Program
-from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
+from compiler.ir.stage import Copy, Fold, Load, Map, MatmulTiles, Merge, Recv, Split, Stage, Store
 from compiler.latencies import (
     FIFO_CYCLES,
     LINK_REGISTER_CYCLES,
@@ -26,250 +28,300 @@ from compiler.latencies import (
     TILE_CYCLES,
     VALID_CYCLES,
 )
-from compiler.targets import Target
-
-Cycles = NDArray[np.int64]
-
-
-@dataclass
-class BeatTimes:
-    """Cycles per buffer, indexed by beat, or by page where it says so.
-
-    Attributes
-    ----------
-    written, readable, taken : dict
-        When a beat enters the buffer, when it can first leave it, and when it does.
-    promised : dict
-        Per page: by when a slot of the buffer must be free for it.
-    returned : dict
-        Per page: the first cycle in which its slot is free again.
-    paired : dict
-        Per page, by result buffer: when the product takes the last pair of beats.
-    stored : array or None
-        When a beat is written into the output memory.
-    """
-
-    written: dict[str, Cycles] = field(default_factory=dict[str, Cycles])
-    readable: dict[str, Cycles] = field(default_factory=dict[str, Cycles])
-    taken: dict[str, Cycles] = field(default_factory=dict[str, Cycles])
-    promised: dict[str, Cycles] = field(default_factory=dict[str, Cycles])
-    returned: dict[str, Cycles] = field(default_factory=dict[str, Cycles])
-    paired: dict[str, Cycles] = field(default_factory=dict[str, Cycles])
-    stored: Cycles | None = None
+from compiler.rates import flits_of_a_beat, pair_cycles, result_cycles
 
 
 class TimingModel:
-    """Beat times of a placed program.
+    """Beat times of one component of a placed program, whose links and hand-offs are chosen.
 
     Parameters
     ----------
     program : Program
-        Stages, buffers and edges; buffers without a depth are taken as unbounded.
-    pages : int
-        Result pages to follow.
-    target : Target
-        Stands in for links and hand-offs that are not chosen yet.
+        The program. A buffer without a depth is taken as unbounded.
+    part : Component
+        The stages to time.
+    rounds : int or array
+        How many rounds to follow from the first on; or which, in order, if not ``bounded``.
     interval : int
-        Least number of cycles from one result page to the next, for every product.
+        Least number of cycles from one round to the next, for every product.
+    bounded : bool
+        Whether depths count.
     """
 
-    def __init__(self, program: Program, *, pages: int, target: Target, interval: int = 0):
+    def __init__(
+        self,
+        program: Program,
+        part: Component,
+        rounds: int | Cycles,
+        *,
+        interval: int = 0,
+        bounded: bool = True,
+    ):
         self.program = program
-        self.target = target
-        self.pages = pages
+        self.part = part
+        self.tile = program.tile
+        self.rounds: Cycles = np.arange(rounds) if isinstance(rounds, int) else rounds
         self.interval = interval
-        self.beats = program.tile * pages
         self.times = BeatTimes()
-        self.operations: dict[tuple[str, str], Cycles] = {}
-        self.order = _topological(program)
+        self._all_rounds = isinstance(rounds, int)
+        self._numbers: dict[int, Cycles] = {}
+        self._operations: dict[str, tuple[Operation, ...]] = {}
+        self._edges: dict[str, Edge] = {}
+        self._groups: dict[Barrier, list[str]] = {}
+        self._depths: dict[str, int | None] = {}
+        self._readers: dict[str, str] = {}
+        self._fillers: dict[str, list[str]] = {}
+        for stage in part.stages:
+            self._enter(stage, bounded)
+        self._stale = {stage.name for stage in part.stages}
+
+    def _enter(self, stage: Stage, bounded: bool) -> None:
+        """Note what a stage is joined to."""
+        for name in sources_of(self.program, stage):
+            self._readers[name] = stage.name
+        for name in stage.outs:
+            self._depths[name] = self.program.buffer_by_name[name].depth_pages if bounded else None
+            self._fillers[name] = [stage.name]
+        match stage.kind:
+            case Recv():
+                (edge,) = self.program.edges_by_destination[stage.name]
+                self._edges[stage.name] = edge
+                if isinstance(edge.handoff, Barrier):
+                    group = self._groups.setdefault(edge.handoff, [])
+                    group += stage.outs
+                    fillers = [*self._fillers[group[0]], *self._fillers[stage.outs[0]]]
+                    self._fillers |= dict.fromkeys(group, list(dict.fromkeys(fillers)))
+            case Fold(body) | Map(body):
+                self._operations[stage.name] = operations_of(body)
+            case _:
+                pass
 
     def solve(self) -> BeatTimes:
         """Beat times at the fixed point."""
-        before = None
-        while before is None or not _equal(before, self.moving()):
-            before = self.moving()
-            for stage in self.order:
-                self._pass(stage)
+        while self._stale:
+            for stage in self.part.stages:
+                if stage.name in self._stale:
+                    self._stale.discard(stage.name)
+                    self._pass(stage)
         self._promise_together()
         return self.times
 
-    def moving(self) -> dict[tuple[str, str], Cycles]:
-        """All times that a pass takes over from the pass before."""
-        taken = {("taken", name): cycles for name, cycles in self.times.taken.items()}
-        written = {("written", name): cycles for name, cycles in self.times.written.items()}
-        return taken | written | self.operations
+    def moving(self) -> Iterable[Cycles]:
+        """All times on which those of later rounds depend."""
+        return *self.times.taken.values(), *self.times.written.values()
+
+    def reader_of(self, stage: Stage) -> Stage:
+        """The stage that takes from the output of another one that has one."""
+        (out,) = stage.outs
+        return self.program.stage_by_name[self._readers[out]]
+
+    def held_up(self) -> list[str]:
+        """Buffers in which room was waited for, once all is solved."""
+        found: dict[str, None] = {}
+        for stage in self.part.stages:
+            outs = self._promised_with(stage)
+            written = {name: self.times.written.get(name) for name in stage.outs}
+            depths = {name: self._depths[name] for name in outs}
+            self._depths |= dict.fromkeys(outs)
+            self._pass(stage)
+            if any(not _same(self.times.written.get(name), written[name]) for name in written):
+                found |= dict.fromkeys(outs)
+            self._depths |= depths
+            self._pass(stage)
+        self._stale.clear()
+        return list(found)
+
+    def _promised_with(self, stage: Stage) -> tuple[str, ...]:
+        """Buffers in which a stage waits for room."""
+        edge = self._edges.get(stage.name)
+        if edge is not None and isinstance(edge.handoff, Barrier):
+            return tuple(self._groups[edge.handoff])
+        return stage.outs
 
     def _promise_together(self) -> None:
         """A round of a barrier sets a slot aside in every landing buffer of its group at once."""
-        for edge in self.program.edges:
-            if self.program.crosses(edge) and self._crossing(edge) == "Barrier":
-                group = self._offering(edge)
-                earliest: Cycles = np.min([self.times.promised[name] for name in group], axis=0)
-                self.times.promised |= dict.fromkeys(group, earliest)
+        for group in self._groups.values():
+            earliest: Cycles = np.min([self.times.promised[name] for name in group], axis=0)
+            self.times.promised |= dict.fromkeys(group, earliest)
 
     def _pass(self, stage: Stage) -> None:
         match stage.kind:
             case MatmulTiles():
                 self._product(stage)
             case Recv():
-                (edge,) = self.program.edges_by_destination[stage.name]
-                self._receive(stage, edge)
-            case Fold(body) | Map(body):
-                (out,) = stage.outs
-                assert not isinstance(body, Operand | Literal)
-                fires = self._operation(stage, body, self.times.written.get(out))
-                self._write(out, np.maximum(fires + OPERATION_CYCLES, self._space(out)))
+                self._receive(stage, self._edges[stage.name])
+            case Fold() | Map():
+                self._operate(stage)
+            case Copy():
+                (source,) = stage.ins
+                fires = self._in_room(self.times.readable[source], stage.outs)
+                self._take(source, fires)
+                for out in stage.outs:
+                    self._write(out, fires)
+            case Merge(turns):
+                self._merge(stage, turns)
+            case Split(turns):
+                self._split(stage, turns)
             case Store():
                 (source,) = stage.ins
-                self.times.stored = self.times.readable[source]
-                self._take(source, self.times.stored)
+                self.times.stored[stage.name] = self.times.readable[source]
+                self._take(source, self.times.readable[source])
             case Load():
                 pass
 
     def _product(self, stage: Stage) -> None:
-        assert isinstance(stage.kind, MatmulTiles)
-        assert stage.kind.block_count is not None
-        tile, pace = self.program.tile, pair_cycles(self.program, stage)
+        tile = self.tile
         (out,) = stage.outs
-        work = stage.kind.block_count * tile * pace
-        start = np.full(self.pages, LOAD_CYCLES + FIFO_CYCLES)
-        admitted = _spaced(self._after_return(out, start), max(work, self.interval))
+        share = self.part.share[out]
+        work, pace = result_cycles(self.program, stage), pair_cycles(self.program, stage)
+        start = np.full(len(self.rounds) * share, LOAD_CYCLES + FIFO_CYCLES)
+        gap = max(work, -(-self.interval // share))
+        admitted = spaced(self._after_return(out, start), gap, self._count(share))
         last_pair = admitted + work - pace
-        self._write(out, np.repeat(last_pair + TILE_CYCLES, tile) + np.arange(self.beats) % tile)
-        self.times.promised[out] = admitted
         self.times.paired[out] = last_pair
+        rows = np.arange(tile * len(admitted)) % tile
+        self._write(out, np.repeat(last_pair + TILE_CYCLES, tile) + rows)
+        self.times.promised[out] = admitted
 
     def _receive(self, stage: Stage, edge: Edge) -> None:
         """Time the link from the sender's buffer to the landing buffer."""
-        times, tile = self.times, self.program.tile
+        times, tile = self.times, self.tile
         (landing,) = stage.outs
-        width, flit_cycles, latency = self._link(edge)
-        page = self.program.buffer_by_name[edge.buffer].page
-        flits = -(-page.beat_bits // width)
-        page_by_page = self._crossing(edge) != "Token"
+        assert edge.link is not None
+        assert edge.handoff is not None
+        latency = self.program.link_by_name[edge.link].latency_cycles
+        flits, flit_cycles = flits_of_a_beat(self.program, edge)
+        page_by_page = edge.handoff.by_page
         way_back = latency + (OFFER_CYCLES if page_by_page else 0)
         ready = times.readable[edge.buffer].copy()
-        for other in self._offering(edge):
+        for other in self._promised_with(stage):
             ready[::tile] = self._after_return(other, ready[::tile], way_back)
-        first_flit = _spaced(ready, flits * flit_cycles)
+        first_flit = spaced(ready, flits * flit_cycles, self._beats(edge.buffer))
         last_flit = first_flit + (flits - 1) * flit_cycles
         arrives = last_flit + LINK_REGISTER_CYCLES + latency
         self._take(edge.buffer, last_flit)
         times.promised[landing] = first_flit[::tile] - way_back
-        times.written[landing] = arrives
+        there = arrives
         if page_by_page:
-            arrives = np.repeat(arrives[tile - 1 :: tile] + VALID_CYCLES, tile)
-        times.readable[landing] = arrives + FIFO_CYCLES
+            there = np.repeat(arrives[tile - 1 :: tile] + VALID_CYCLES, tile)
+        self._fill(landing, arrives, there + FIFO_CYCLES)
 
-    def _operation(self, stage: Stage, body: Add | Max, result_left: Cycles | None) -> Cycles:
-        """The cycles in which an operation of a fold takes its pairs of beats."""
-        fires = np.zeros(self.beats, dtype=np.int64)
-        for operand in (body.left, body.right):
-            if isinstance(operand, Literal):
-                continue
-            if isinstance(operand, Operand):
-                there = self.times.readable[stage.ins[operand.index]]
-            else:
-                left = self.operations.get((stage.name, str(body)))
-                there = self._operation(stage, operand, left) + OPERATION_CYCLES
-            fires = np.maximum(fires, there)
-        if result_left is not None:
-            fires[1:] = np.maximum(fires[1:], result_left[:-1])
-        fires = _spaced(fires, 1)
-        self.operations[stage.name, str(body)] = fires
-        for operand in (body.left, body.right):
-            if isinstance(operand, Operand):
-                self._take(stage.ins[operand.index], fires)
-        return fires
+    def _operate(self, stage: Stage) -> None:
+        """Time the operations of a fold or a map.
 
-    def _write(self, buffer: str, cycles: Cycles) -> None:
-        self.times.written[buffer] = written = _spaced(cycles, 1)
-        self.times.readable[buffer] = written + FIFO_CYCLES
-        self.times.promised[buffer] = written[:: self.program.tile]
+        One within the body never makes the one behind it wait for its register: that is free as
+        soon as the one behind it has taken the beat before, and it waits for that itself.
+        """
+        (out,) = stage.outs
+        operations = self._operations[stage.name]
+        there: list[Cycles] = []
+        for operation in operations:
+            sides = [self.times.readable[stage.ins[index]] for index in operation.streams]
+            sides += [there[index] + OPERATION_CYCLES for index in operation.inner]
+            there.append(sides[0] if len(sides) == 1 else np.maximum(*sides))
+        self._write(out, self._in_room(there[-1] + OPERATION_CYCLES, (out,)))
+        if not self._all_rounds:
+            return
+        left = {len(operations) - 1: self.times.written[out]}
+        for place in reversed(range(len(operations))):
+            fires = there[place].copy()
+            fires[1:] = np.maximum(fires[1:], left[place][:-1])
+            fires = spaced(fires, 1, self._beats(out))
+            for index in operations[place].streams:
+                self._take(stage.ins[index], fires)
+            left |= dict.fromkeys(operations[place].inner, fires)
+
+    def _merge(self, stage: Stage, turns: tuple[int, ...]) -> None:
+        (out,) = stage.outs
+        pages = self._by_turn(out, np.zeros(len(self._beats(out)), dtype=np.int64))
+        places = self._places(out, turns)
+        for index, name in enumerate(stage.ins):
+            pages[:, places[index]] = self._by_turn(name, self.times.readable[name])
+        fires = self._in_room(pages.ravel(), (out,))
+        for index, name in enumerate(stage.ins):
+            self._take(name, self._by_turn(out, fires)[:, places[index]].ravel())
+        self._write(out, fires)
+
+    def _split(self, stage: Stage, turns: tuple[int, ...]) -> None:
+        (source,) = stage.ins
+        pages = self._by_turn(source, self.times.readable[source].copy())
+        places = self._places(source, turns)
+        for index, name in enumerate(stage.outs):
+            space = self._space(name)
+            if space is not None:
+                at = pages[:, places[index]]
+                pages[:, places[index]] = np.maximum(at, self._by_turn(name, space))
+        fires = spaced(pages.ravel(), 1, self._beats(source))
+        self._take(source, fires)
+        for index, name in enumerate(stage.outs):
+            self._write(name, self._by_turn(source, fires)[:, places[index]].ravel())
+
+    def _by_turn(self, buffer: str, beats: Cycles) -> Cycles:
+        """Times by round, page of a round, and beat."""
+        return beats.reshape(len(self.rounds), self.part.share[buffer], self.tile)
+
+    def _places(self, buffer: str, turns: tuple[int, ...]) -> dict[int, list[int]]:
+        """By turn, which pages of a round of the buffer with all of them have it."""
+        places: dict[int, list[int]] = {turn: [] for turn in turns}
+        for page in range(self.part.share[buffer]):
+            places[turns[page % len(turns)]].append(page)
+        return places
+
+    def _in_room(self, ready: Cycles, outs: tuple[str, ...]) -> Cycles:
+        """When beats that are ready pass, one by one, with room in each of some buffers."""
+        for out in outs:
+            space = self._space(out)
+            if space is not None:
+                ready = np.maximum(ready, space)
+        return spaced(ready, 1, self._beats(outs[0]))
+
+    def _write(self, buffer: str, written: Cycles) -> None:
+        self.times.promised[buffer] = written[:: self.tile]
+        self._fill(buffer, written, written + FIFO_CYCLES)
+
+    def _fill(self, buffer: str, written: Cycles, readable: Cycles) -> None:
+        if not _same(self.times.written.get(buffer), written):
+            self.times.written[buffer] = written
+            self.times.readable[buffer] = readable
+            self._stale.add(self._readers[buffer])
 
     def _take(self, buffer: str, cycles: Cycles) -> None:
-        self.times.taken[buffer] = cycles
-        released = cycles[self.program.tile - 1 :: self.program.tile]
-        self.times.returned[buffer] = released + 1
+        if not _same(self.times.taken.get(buffer), cycles):
+            self.times.taken[buffer] = cycles
+            self.times.returned[buffer] = cycles[self.tile - 1 :: self.tile] + 1
+            if self._depths[buffer] is not None:
+                self._stale.update(self._fillers[buffer])
 
     def _after_return(self, buffer: str, pages: Cycles, way_back: int = 0) -> Cycles:
         """Not before ``pages``, nor before it is known that the slot of each page is free.
 
         ``way_back`` is how long the news of it takes.
         """
-        depth = self.program.buffer_by_name[buffer].depth_pages
+        depth = self._depths[buffer]
         returned = self.times.returned.get(buffer)
-        if depth is None or returned is None or depth >= self.pages:
+        if depth is None or returned is None or depth >= len(pages):
             return pages
         free = returned[:-depth] + way_back
         return np.concatenate([pages[:depth], np.maximum(pages[depth:], free)])
 
-    def _space(self, buffer: str) -> Cycles:
-        """The first cycle in which each beat finds room."""
-        space = np.zeros(self.beats, dtype=np.int64)
-        depth = self.program.buffer_by_name[buffer].depth_pages
+    def _space(self, buffer: str) -> Cycles | None:
+        """The first cycle in which each beat finds room, if it may ever wait for it."""
+        depth = self._depths[buffer]
         taken = self.times.taken.get(buffer)
-        if depth is not None and taken is not None and depth < self.pages:
-            beats = depth * self.program.tile
-            space[beats:] = taken[:-beats] + 1
-        return space
+        if depth is None or taken is None or depth * self.tile >= len(taken):
+            return None
+        beats = depth * self.tile
+        return np.concatenate([np.zeros(beats, dtype=np.int64), taken[:-beats] + 1])
 
-    def _link(self, edge: Edge) -> tuple[int, int, int]:
-        """Bits and cycles of a flit, and cycles of latency, from end to end."""
-        if edge.route:
-            links = [self.program.link_by_name[name] for name in edge.route]
-            return (
-                min(link.width_bits for link in links),
-                max(link.flit_cycles for link in links),
-                sum(link.latency_cycles for link in links),
-            )
-        target = self.target
-        return target.link_width_bits, target.link_flit_cycles, target.link_latency_cycles
+    def _beats(self, buffer: str) -> Cycles:
+        """The numbers of the beats that pass a buffer in the rounds that are followed."""
+        return self._count(self.part.share[buffer] * self.tile)
 
-    def _crossing(self, edge: Edge) -> str | None:
-        return type(edge.handoff).__name__ if edge.handoff else self.target.crossing_handoff
-
-    def _offering(self, edge: Edge) -> list[str]:
-        """Landing buffers whose slots a page of ``edge`` waits for; all of a barrier's group."""
-        edges = [edge]
-        if self._crossing(edge) == "Barrier":
-            edges = [
-                other
-                for other in self.program.edges
-                if other.handoff == edge.handoff and self.program.crosses(other)
-            ]
-        return [self.program.stage_by_name[e.destination].outs[0] for e in edges]
-
-
-def pair_cycles(program: Program, product: Stage) -> int:
-    """Cycles from one pair of operand beats to the next, at the best.
-
-    A load fills the room that a beat leaves behind in the cycle after, so only a buffer of a single
-    beat cannot give one in every cycle.
-    """
-    depths = [program.buffer_by_name[name].depth_pages for name in product.ins]
-    single = any(depth is not None and depth * program.tile == 1 for depth in depths)
-    return 1 + FIFO_CYCLES if single else 1
-
-
-def page_interval(program: Program, target: Target) -> tuple[int, str]:
-    """Cycles from one result page to the next in the steady state, and what sets them."""
-    work = [
-        stage.kind.block_count * program.tile * pair_cycles(program, stage)
-        for stage in program.stages
-        if isinstance(stage.kind, MatmulTiles) and stage.kind.block_count is not None
-    ]
-    bounds = [(max(work), "compute")]
-    for edge in program.edges:
-        if program.crosses(edge):
-            page = program.buffer_by_name[edge.buffer].page
-            width, flit_cycles = target.link_width_bits, target.link_flit_cycles
-            name = "link"
-            if edge.route:
-                link = program.link_by_name[edge.route[0]]
-                width, flit_cycles, name = link.width_bits, link.flit_cycles, f"link {link.name}"
-            bounds.append((page.beats * -(-page.beat_bits // width) * flit_cycles, name))
-    return max(bounds, key=lambda bound: bound[0])
+    def _count(self, each: int) -> Cycles:
+        """Numbers of all of which there are ``each`` in a round."""
+        if each not in self._numbers:
+            self._numbers[each] = (self.rounds[:, None] * each + np.arange(each)).ravel()
+        return self._numbers[each]
 
 
 def drain_cycles(tile: int) -> int:
@@ -277,30 +329,7 @@ def drain_cycles(tile: int) -> int:
     return TILE_CYCLES + (tile - 1) + FIFO_CYCLES
 
 
-def _topological(program: Program) -> list[Stage]:
-    """Stages, each behind all that feed it."""
-    order: dict[str, Stage] = {}
-    waiting = {
-        stage.name: {e.source for e in program.edges_by_destination.get(stage.name, ())}
-        for stage in program.stages
-    }
-    ready = [name for name, sources in waiting.items() if not sources]
-    while ready:
-        name = ready.pop()
-        order[name] = program.stage_by_name[name]
-        for edge in program.edges_by_source.get(name, ()):
-            sources = waiting[edge.destination]
-            sources.discard(name)
-            if not sources and edge.destination not in order:
-                ready.append(edge.destination)
-    return list(order.values())
-
-
-def _spaced(cycles: Cycles, gap: int) -> Cycles:
-    """The earliest times not before ``cycles``, in order and at least ``gap`` apart."""
-    steps = gap * np.arange(len(cycles))
-    return np.maximum.accumulate(cycles - steps) + steps
-
-
-def _equal(one: dict[tuple[str, str], Cycles], other: dict[tuple[str, str], Cycles]) -> bool:
-    return one.keys() == other.keys() and all(np.array_equal(one[k], other[k]) for k in one)
+def _same(one: Cycles | None, other: Cycles | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one, other)

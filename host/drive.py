@@ -1,4 +1,4 @@
-"""Run a program on boards: load every chip, start, wait, read the product back."""
+"""Run a program on boards: load every chip, start, wait, read the results back."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -9,7 +9,6 @@ import numpy as np
 
 from compiler.check import require
 from compiler.ir.program import Program
-from compiler.ir.tensor import Tensor, TensorRole
 from host.board import BoardClient
 from host.checked_line import ATTEMPTS
 from host.errors import (
@@ -19,12 +18,13 @@ from host.errors import (
     LinksDownError,
     PortCountError,
 )
+from host.starts import first_starts
 from host.uart_bone import BAUD, TIMEOUT_SECONDS, UartBoneClient, check_serial
 from hw.chip_registers import chip_register_map
 from hw.names import local_name
 from hw.program_digest import program_digest
-from sim.operands import bind
-from sim.reported_result import reported_result
+from sim.binding import Inputs, bind
+from sim.reported_result import output_tensors, reported_result
 from sim.result import RunResult
 from sim.window_images import window_beats
 
@@ -36,9 +36,11 @@ class BoardRun:
     Attributes
     ----------
     result : RunResult
-        As of a simulation, without timelines. Its cycles are those of the home.
-    home : int
-        The chip that has the product. Its start goes on to the others over the links.
+        As of a simulation, without timelines. Its cycles are the most of the homes.
+    homes : tuple of int
+        The chips that have parts of the product, or all of it.
+    started : tuple of int
+        The chips that the host has started. A start goes on to the others over the links.
     chip_cycles : tuple of int
         Cycles of each chip from its own start until it was done.
     clock_hz : tuple of int
@@ -46,16 +48,16 @@ class BoardRun:
     """
 
     result: RunResult
-    home: int
+    homes: tuple[int, ...]
+    started: tuple[int, ...]
     chip_cycles: tuple[int, ...]
     clock_hz: tuple[int, ...]
 
 
 def drive(
     program: Program,
-    a: np.ndarray | None = None,
-    b: np.ndarray | None = None,
-    *,
+    *arrays: np.ndarray | None,
+    inputs: Inputs | None = None,
     ports: Sequence[str],
     baud: int = BAUD,
     timeout_seconds: float = TIMEOUT_SECONDS,
@@ -66,8 +68,10 @@ def drive(
     ----------
     program : Program
         A finished program.
-    a, b : array, optional
-        Operands; left out where the program holds them.
+    *arrays : array or None
+        Inputs in the order of ``program.graph.inputs``; ``None`` where the program holds them.
+    inputs : mapping, optional
+        Inputs by name.
     ports : sequence of str
         Serial ports by chip.
     baud : int
@@ -81,7 +85,7 @@ def drive(
     UncertifiedProgramError
         If the program carries no certificate, or does not meet an obligation.
     OperandError
-        If the operands do not fit the program.
+        If the inputs do not fit the program.
     ToolMissingError
         If pyserial is not there.
     HostError
@@ -89,12 +93,12 @@ def drive(
     """
     require(program)
     program = program.canonical
-    contents = bind(program, a, b)
+    contents = bind(program, *arrays, inputs=inputs)
     if len(ports) != program.chip_count:
         raise PortCountError(ports=len(ports), chips=program.chip_count)
     check_serial()
     digest = program_digest(program)
-    (output,) = (tensor for tensor in program.tensors if tensor.role is TensorRole.OUTPUT)
+    first = first_starts(program)
     with ExitStack() as stack:
         boards = [
             BoardClient(
@@ -108,31 +112,27 @@ def drive(
             )
             for chip, port in enumerate(ports)
         ]
-        _start(program, boards, contents, output, timeout_seconds)
+        _start(program, boards, contents, first, timeout_seconds)
         assert program.schedule is not None
         slowest = min(board.clock_hz for board in boards)
         _wait(boards, timeout_seconds + 2 * program.schedule.cycles / slowest)
-        return _read(program, boards, output, contents)
+        return _read(program, boards, first, contents)
 
 
 def _link_count(program: Program, chip: int) -> int:
     """Link ports of a chip."""
-    sites = (
-        (program.stage_by_name[edge.source].site, program.stage_by_name[edge.destination].site)
-        for edge in program.edges
-        if program.crosses(edge)
-    )
-    return sum(site is not None and site.chip == chip for ends in sites for site in ends)
+    view = program.chips[chip]
+    return len(view.outgoing) + len(view.incoming)
 
 
 def _start(
     program: Program,
     boards: Sequence[BoardClient],
     contents: dict[str, np.ndarray],
-    output: Tensor,
+    first: tuple[int, ...],
     timeout_seconds: float,
 ) -> None:
-    """Check and reset all boards, load them, and start the home, which starts the others.
+    """Check and reset all boards, load them, and start the ``first``, which start the others.
 
     Where the line damages an order or an operand, nothing is known of what became of it, and all is
     done again from the beginning.
@@ -143,7 +143,8 @@ def _start(
                 board.check()
             _reset(boards, timeout_seconds)
             _load(program, boards, contents)
-            boards[output.chip].start()
+            for chip in first:
+                boards[chip].start()
         except LineFaultError:
             if attempt == ATTEMPTS - 1:
                 raise
@@ -170,7 +171,7 @@ def _load(program: Program, boards: Sequence[BoardClient], contents: dict[str, n
         tensor = program.tensor_by_name[name]
         board = boards[tensor.chip]
         window = board.registers.window(local_name(name))
-        board.load(window.tensor, window_beats(array, tensor, window, program.claim))
+        board.load(window.tensor, window_beats(array, tensor, window))
     for board in boards:
         board.check_errors("its operands were loaded")
 
@@ -200,24 +201,21 @@ def _wait(boards: Sequence[BoardClient], seconds: float) -> None:
 def _read(
     program: Program,
     boards: Sequence[BoardClient],
-    output: Tensor,
+    first: tuple[int, ...],
     contents: dict[str, np.ndarray],
 ) -> BoardRun:
+    outputs = output_tensors(program)
     counters = {board.chip: board.counters() for board in boards}
-    product = boards[output.chip].beats(local_name(output.name))
+    windows = {
+        output.name: boards[output.chip].beats(local_name(output.name)) for output in outputs
+    }
     for board in boards:
         board.check_errors("it ran and its results were read")
-    cycles = tuple(counters[board.chip]["cycles"] for board in boards)
     return BoardRun(
-        result=reported_result(
-            program,
-            contents,
-            product=product,
-            cycles=cycles[output.chip],
-            counters=counters,
-        ),
-        home=output.chip,
-        chip_cycles=cycles,
+        result=reported_result(program, contents, windows=windows, counters=counters),
+        homes=tuple(sorted({output.chip for output in outputs})),
+        started=first,
+        chip_cycles=tuple(counters[board.chip]["cycles"] for board in boards),
         clock_hz=tuple(board.clock_hz for board in boards),
     )
 

@@ -107,6 +107,17 @@ class LinksDownError(HostError):
         )
 
 
+class StartTwiceError(HostError):
+    """Two chips that a host would have to start both start a third."""
+
+    def __init__(self, *, chip: int, first: int, second: int):
+        self.chip, self.first, self.second = chip, first, second
+        super().__init__(
+            f"chip {chip} sends to what chips {first} and {second} start, which do not start each "
+            f"other, so it would be started twice; let their results meet on one chip"
+        )
+
+
 class AccessRefusedError(HostError):
     """A board's bus answered accesses with errors."""
 

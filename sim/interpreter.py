@@ -14,7 +14,7 @@ from itertools import cycle, repeat
 
 import numpy as np
 
-from compiler.ir.body import Add, Body, Literal, Max, Operand
+from compiler.ir.body import Body, fold_up
 from compiler.ir.dtype import INT64, DType
 from compiler.ir.edge import Barrier, Edge
 from compiler.ir.program import Program
@@ -297,19 +297,17 @@ class _Machine:
 def evaluate(body: Body, pages: list[np.ndarray], dtype: DType) -> np.ndarray:
     """The value of an expression over pages; all in it wraps where ``dtype`` ends."""
 
-    def value(of: Body) -> np.ndarray:
-        match of:
-            case Operand(index):
-                return pages[index]
-            case Literal(constant):
-                held = wrapped(np.array(constant, dtype=object), dtype)
-                return np.full_like(pages[0], int(held))
-            case Add(left, right):
-                return wrapped(value(left) + value(right), dtype)
-            case Max(left, right):
-                return np.maximum(value(left), value(right))
+    def literal(constant: int) -> np.ndarray:
+        held = wrapped(np.array(constant, dtype=object), dtype)
+        return np.full_like(pages[0], int(held))
 
-    return value(body)
+    return fold_up(
+        body,
+        operand=lambda index: pages[index],
+        literal=literal,
+        add=lambda left, right: wrapped(left + right, dtype),
+        maximum=np.maximum,
+    )
 
 
 def _pages(array: np.ndarray | None, tensor: Tensor) -> np.ndarray:

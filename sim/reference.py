@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from compiler.ir.body import Add, Body, Literal, Max, Operand, widest_image
+from compiler.ir.body import Body, fold_up, widest_image
 from compiler.ir.dtype import INT32, INT64
 from compiler.ir.graph import Graph
 from sim.exact import exact
@@ -22,9 +22,7 @@ def claimed(graph: Graph, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndar
     values = dict(inputs)
     for operation in graph.operations:
         total = product(values[operation.left], values[operation.right])
-        values[operation.output] = (
-            total if operation.map is None else mapped(total, operation.map)
-        )
+        values[operation.output] = total if operation.map is None else mapped(total, operation.map)
     return {name: values[name] for name in graph.outputs}
 
 
@@ -57,18 +55,14 @@ def mapped(product: np.ndarray, body: Body) -> np.ndarray:
     if least < INT64.low or most > INT64.high:
         wide = wide.astype(object)
 
-    def value(of: Body) -> np.ndarray:
-        match of:
-            case Operand():
-                return wide
-            case Literal(constant):
-                return np.full_like(wide, constant)
-            case Add(left, right):
-                return value(left) + value(right)
-            case Max(left, right):
-                return np.maximum(value(left), value(right))
-
-    return exact(value(body), INT32, "the mapped product")
+    value = fold_up(
+        body,
+        operand=lambda _: wide,
+        literal=lambda constant: np.full_like(wide, constant),
+        add=np.add,
+        maximum=np.maximum,
+    )
+    return exact(value, INT32, "the mapped product")
 
 
 def _reach(values: np.ndarray) -> int:

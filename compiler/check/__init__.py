@@ -7,7 +7,7 @@ performance model that they use; a test holds that. So a fault in a pass cannot 
 from collections.abc import Callable
 from dataclasses import replace
 
-from compiler.check.order import order
+from compiler.check.collectives import order
 from compiler.check.partition import partition
 from compiler.check.ranges import ranges
 from compiler.check.reduced_once import reduced_once
@@ -29,7 +29,7 @@ FIRST: dict[str, Callable[[Program], Obligation]] = {
 REST: dict[str, Callable[[Program], Obligation]] = {
     "partition": partition,
     "reduced once": reduced_once,
-    "distribution": meaning,
+    "layout": meaning,
     "counting": counting,
     "no deadlock": no_deadlock,
     "range": ranges,

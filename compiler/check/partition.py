@@ -1,60 +1,25 @@
-"""Obligation ``partition``: the slices of the contraction axis cover it exactly once."""
-
-from collections.abc import Iterator
+"""Obligation ``partition``: what the chips hold of each value is what its layout says."""
 
 from compiler.ir.certificate import Obligation
 from compiler.ir.program import Program
-from compiler.ir.tensor import Tensor
+from compiler.validate.parts import CALLED, slice_counts, wrong_parts
 
-STATEMENT = "The slices of the contraction axis cover it exactly once, alike in both operands."
+STATEMENT = (
+    "Every chip holds the part of each value that the value's layout gives it: slices cover their "
+    "axis exactly once, in order and in whole tiles, alike in all values that run along it."
+)
 
 
 def partition(program: Program) -> Obligation:
-    """Compare the slices that the tensors state with the extents that the program claims."""
-    claim = program.claim
-    extent = claim.k + claim.k_pad
-    violations: list[str] = []
-    counts: dict[str, int] = {}
-    for whole, axis, free in ((claim.left, "cols", claim.m), (claim.right, "rows", claim.n)):
-        pieces = [t for t in program.tensors if whole in (t.name, t.slice_of and t.slice_of.whole)]
-        counts[whole] = len(pieces)
-        violations += _covers(whole, axis, extent, free, pieces)
-    if len(set(counts.values())) > 1:
-        violations.append(
-            " and ".join(f"{whole} has {count} slices" for whole, count in counts.items())
-        )
+    """Compare the parts that tensors state with the layouts and the extents of their values."""
+    claim, counts = program.claim, slice_counts(program)
     return Obligation(
         name="partition",
         statement=STATEMENT,
-        evidence=(("contraction extent", extent), ("slices", max(counts.values()))),
-        violations=tuple(violations),
+        evidence=(
+            ("contraction extent", claim.k + claim.k_pad),
+            ("slices", counts.get("k", 1)),
+            *((f"slices of {CALLED[dim]}", counts[dim]) for dim in ("m", "n") if dim in counts),
+        ),
+        violations=tuple(why for _, why in wrong_parts(program)),
     )
-
-
-def _covers(whole: str, axis: str, extent: int, free: int, pieces: list[Tensor]) -> Iterator[str]:
-    """What keeps ``pieces`` from covering ``whole`` along ``axis``."""
-    if not pieces:
-        yield f"no tensor holds {whole} or a slice of it"
-    spans: list[tuple[int, int, str]] = []
-    for tensor in pieces:
-        along, across = (tensor.cols, tensor.rows) if axis == "cols" else (tensor.rows, tensor.cols)
-        if across != free:
-            yield f"{tensor.name} has {across} {'rows' if axis == 'cols' else 'columns'} of {free}"
-        piece = tensor.slice_of
-        if piece is None:
-            spans.append((0, along, tensor.name))
-            continue
-        if piece.axis != axis:
-            yield f"{tensor.name} is a slice along {piece.axis}, not along the contraction ({axis})"
-        if piece.count != len(pieces):
-            yield f"{tensor.name} is slice {piece.index} of {piece.count}, but {len(pieces)} exist"
-        spans.append((piece.index * along, (piece.index + 1) * along, tensor.name))
-    reached = 0
-    for begin, end, name in sorted(spans):
-        if begin > reached:
-            yield f"elements {reached} to {begin - 1} of {whole}'s contraction are in no slice"
-        if begin < reached:
-            yield f"{name} holds elements from {begin} on, which another slice of {whole} holds too"
-        reached = max(reached, end)
-    if pieces and reached != extent:
-        yield f"the slices of {whole} end at {reached} of {extent}"

@@ -1,7 +1,7 @@
 """Obligations that are rules of the program representation."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from compiler.errors import ValidationError
 from compiler.ir.certificate import Obligation
@@ -9,9 +9,9 @@ from compiler.ir.program import Program
 from compiler.ir.stage import Recv
 from compiler.validate import check_meaning, check_structure
 from compiler.validate.capacity import check_capacity, check_chips, owners
+from compiler.validate.link_kinds import check_kinds_of_links
 from compiler.validate.locality import check_handoffs, check_landing, check_links
 from compiler.validate.machine import check_machine
-from compiler.validate.target import check_target
 from compiler.validate.types import check_types
 
 
@@ -27,17 +27,23 @@ def well_formed(program: Program) -> Obligation:
 
 
 def meaning(program: Program) -> Obligation:
-    """Declared distributions, shapes and orders."""
+    """Declared layouts, shapes, orientations and orders."""
     return _ruled(
-        "distribution",
+        "layout",
         "What each buffer is declared to hold is what it holds, and no partial sum is stored.",
         lambda: check_meaning(program),
-        tuple(Counter(type(b.distribution).__name__ for b in program.buffers).items()),
+        tuple(Counter(_placements(program)).items()),
     )
 
 
+def _placements(program: Program) -> Iterator[str]:
+    for buffer in program.buffers:
+        for layout in buffer.holds:
+            yield from (type(placement).__name__ for placement in layout)
+
+
 def landing(program: Program) -> Obligation:
-    """Every edge between sites ends in a Recv."""
+    """Every edge between chips ends in a Recv."""
     unplaced = [record.name for record in (*program.stages, *program.buffers) if not record.site]
     crossing = sum(not unplaced and program.crosses(edge) for edge in program.edges)
     receives = sum(isinstance(stage.kind, Recv) for stage in program.stages)
@@ -48,7 +54,7 @@ def landing(program: Program) -> Obligation:
 
     return _ruled(
         "landing",
-        "Every edge between sites ends in a Recv that writes a buffer of its own site.",
+        "Every edge between chips ends in a Recv that writes a buffer of its own chip.",
         check,
         (("edges between chips", crossing), ("receives", receives)),
     )
@@ -76,24 +82,26 @@ def check_sited(program: Program) -> None:
 
 
 def handoffs(program: Program) -> Obligation:
-    """Every hand-off fits, is provided, and is required."""
+    """Every hand-off fits and is provided, and every edge between chips has its link."""
     spelled = Counter(type(edge.handoff).__name__ for edge in program.edges)
 
     def check() -> None:
         for edge in program.edges:
             if edge.handoff is None:
                 raise ValidationError("NoHandoff", edge.name, f"edge {edge.name!r} has no hand-off")
-            if edge.route is None:
-                raise ValidationError("NoRoute", edge.name, f"edge {edge.name!r} has no route")
+            if edge.via:
+                raise ValidationError(
+                    "ViaOpen",
+                    edge.name,
+                    f"edge {edge.name!r} is to pass chip {edge.via[0]}, where nothing receives it "
+                    f"and sends it on",
+                )
+            if edge.link is None and program.crosses(edge):
+                raise ValidationError(
+                    "NoLink", edge.name, f"edge {edge.name!r} between two chips has no link"
+                )
         check_handoffs(program, program.target)
         check_links(program)
-        needed = set(spelled) - set(program.requires.handoffs)
-        if needed:
-            raise ValidationError(
-                "RequiresIncomplete",
-                program.name,
-                f"the program uses {', '.join(sorted(needed))}, which it does not require",
-            )
 
     return _ruled(
         "hand-offs",
@@ -109,24 +117,17 @@ def capacity(program: Program) -> Obligation:
     for (_, chip), size in owners(program).items():
         used[chip] += size
     ports = Counter[int]()
-    for link in program.links or ():
+    for link in program.links:
         ports.update((link.source_chip, link.destination_chip))
     most_ports = max(ports.values(), default=0)
 
     def check() -> None:
         check_types(program)
-        check_target(program, program.target)
+        check_kinds_of_links(program, program.target)
         check_capacity(program, program.target)
         check_machine(program)
         if not program.memory:
             raise ValidationError("MemoryMap", program.name, "the program has no memory map")
-        if most_ports > program.requires.link_ports:
-            raise ValidationError(
-                "RequiresIncomplete",
-                program.name,
-                f"a chip holds {most_ports} ends of links, but the program requires only "
-                f"{program.requires.link_ports} ports",
-            )
         if program.tile != program.target.tile:
             raise ValidationError(
                 "TileUnit",

@@ -34,7 +34,7 @@ class Literal:
 
 
 class _Operation:
-    """An expression that has others within it; equal to what has the same parts in the same order."""
+    """An expression with others within it; equal to what has the same parts in the same order."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _Operation):

@@ -2,42 +2,64 @@
 
 from dataclasses import replace
 
+from compiler.flow.alike import alike
+from compiler.flow.components import Component, components
 from compiler.ir.program import Program, Schedule, StageTiming
-from compiler.ir.stage import Load, Stage
+from compiler.ir.stage import Load, MatmulTiles, Stage, Store
 from compiler.latencies import FIFO_CYCLES, LOAD_CYCLES
-from compiler.steady_state import follow
-from compiler.targets import Target
-from compiler.timing import Cycles, page_interval
+from compiler.rates import round_cycles
+from compiler.steady_state import Followed, follow
 
 
-def schedule(program: Program, target: Target) -> Program:
+def schedule(program: Program) -> Program:
     """Predict cycles from ``start`` until the last output beat is in memory."""
-    assert program.work is not None
-    pages = program.work.result_pages
-    _, bound = page_interval(program, target)
-    times, repetition = follow(program, target, pages=pages)
-    assert times.stored is not None
-
-    def last(by_page: Cycles) -> int:
-        return repetition.at(pages - 1, by_page)
-
-    def timing(stage: Stage) -> StageTiming:
-        if isinstance(stage.kind, Load):
-            (operand,) = stage.outs
-            product = next(e.destination for e in program.edges if e.buffer == operand)
-            (out,) = program.stage_by_name[product].outs
-            return StageTiming(stage.name, LOAD_CYCLES, last(times.paired[out]) - FIFO_CYCLES)
-        beats = times.written[stage.outs[0]] if stage.outs else times.stored
-        assert beats is not None
-        ends = beats[program.tile - 1 :: program.tile]
-        return StageTiming(stage.name, int(beats[0]), last(ends))
-
+    parts = components(program)
+    timings: dict[str, StageTiming] = {}
+    ends: list[int] = []
+    bounds: list[tuple[int, str]] = []
+    for group in alike(program, parts):
+        first = group[0]
+        followed = follow(program, first)
+        ends.append(followed.end)
+        cycles, bound = round_cycles(program, first)
+        bounds.append((cycles * first.rounds, bound))
+        timed = [_timing(followed, stage) for stage in first.stages]
+        for part in group:
+            for stage, (first_beat, last_beat) in zip(part.stages, timed, strict=True):
+                timings[stage.name] = StageTiming(stage.name, first_beat, last_beat)
+    _, bound = max(bounds, key=lambda bound: bound[0])
     return replace(
         program,
         schedule=Schedule(
-            cycles=last(times.stored[program.tile - 1 :: program.tile]),
-            ideal_cycles=pages * program.work.k_blocks * program.tile,
+            cycles=max(ends),
+            ideal_cycles=max(_array_cycles(program, part) for part in parts),
             bound=bound,
-            timings=tuple(map(timing, program.stages)),
+            timings=tuple(timings[stage.name] for stage in program.stages),
         ),
+    )
+
+
+def _timing(followed: Followed, stage: Stage) -> tuple[int, int]:
+    """The cycles in which the first and the last beat leave a stage."""
+    times = followed.times
+    match stage.kind:
+        case Load():
+            product = followed.model.reader_of(stage)
+            return LOAD_CYCLES, followed.last(times.paired[product.outs[0]]) - FIFO_CYCLES
+        case Store():
+            beats = [times.stored[stage.name]]
+        case _:
+            beats = [times.written[name] for name in stage.outs]
+    return min(int(each[0]) for each in beats), max(map(followed.last, beats))
+
+
+def _array_cycles(program: Program, part: Component) -> int:
+    """Cycles that the busiest array of a component needs for its products alone."""
+    return max(
+        (
+            part.rounds * part.share[stage.outs[0]] * stage.kind.block_count * program.tile
+            for stage in part.stages
+            if isinstance(stage.kind, MatmulTiles) and stage.kind.block_count is not None
+        ),
+        default=0,
     )

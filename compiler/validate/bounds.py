@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from compiler.errors import ValidationError
 from compiler.ir import limits
-from compiler.ir.body import Add, Body, Max
+from compiler.ir.body import Add, Body, Literal, Max, Operand, in_postorder
 from compiler.ir.names import quoted
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Load, Map, Store
@@ -154,6 +154,10 @@ def _check_value(value: object, most: int, length: int) -> None:
             except _BeyondLimitError as beyond:
                 beyond.stands_in(f"[{index}]")
                 raise
+    elif isinstance(value, Add | Max):
+        for part in in_postorder(value):
+            if isinstance(part, Operand | Literal):
+                _check_record(part)
     elif is_dataclass(value):
         _check_record(value)
 
@@ -165,13 +169,14 @@ def _check_number(number: int, most: int) -> None:
 
 
 def _bodies(program: Program) -> None:
-    """Expressions are small enough to be walked by functions that call themselves."""
+    """Expressions are small enough to be walked, and to be built."""
     bodies: list[tuple[str, Body | None]] = [
         (stage.name, stage.kind.body)
         for stage in program.stages
         if isinstance(stage.kind, Fold | Map)
     ]
-    for subject, body in (*bodies, (program.name, program.claim.map)):
+    bodies += [(product.output, product.map) for product in program.graph.operations]
+    for subject, body in bodies:
         size, depth, level = 0, -1, [body] if body else []
         while level and size <= limits.BODY_SIZE and depth <= limits.BODY_DEPTH:
             size, depth = size + len(level), depth + 1
@@ -211,8 +216,7 @@ def _work(program: Program) -> None:
             )
         total += max(0, pages)
     tile = max(1, program.tile)
-    blocks = max(0, -(-(program.claim.k + program.claim.k_pad) // tile))
-    total += blocks * len(program.buffers)
+    total += max(0, -(-_longest_sum(program) // tile)) * len(program.buffers)
     if total > limits.WORK_PAGES:
         raise ValidationError(
             "WorkBound",
@@ -220,6 +224,14 @@ def _work(program: Program) -> None:
             f"loads, stores and contraction blocks of the program come to {total} pages; they may "
             f"be at most {limits.WORK_PAGES}: use larger tiles, or split the product",
         )
+
+
+def _longest_sum(program: Program) -> int:
+    """Elements of the longest contraction, padding included."""
+    lefts = {product.left for product in program.graph.operations}
+    return max(
+        (v.cols + max(v.pad, default=0) for v in program.graph.values if v.name in lefts), default=0
+    )
 
 
 def _followed(program: Program) -> Iterator[tuple[str, int]]:

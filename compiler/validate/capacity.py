@@ -4,7 +4,7 @@ from collections import Counter
 
 from compiler.errors import ValidationError
 from compiler.ir.program import Program
-from compiler.ir.stage import Engine, EngineKind, Load, Recv, Site, StageRole, Store
+from compiler.ir.stage import Engine, Load, Site, Store
 from compiler.ir.tensor import TensorRole
 from compiler.targets import Target
 
@@ -39,11 +39,7 @@ def check_chips(program: Program) -> None:
 
 
 def _engines(program: Program, target: Target) -> None:
-    counts = {
-        EngineKind.COMPUTE: target.compute_engines,
-        EngineKind.MOVEMENT: target.movement_engines,
-        EngineKind.LINK: target.link_ports,
-    }
+    counts = target.engine_counts
     users: dict[tuple[Site | None, Engine], str] = {}
     for stage in program.stages:
         engine = stage.engine
@@ -56,16 +52,12 @@ def _engines(program: Program, target: Target) -> None:
                 f"stage {stage.name!r} runs on {engine}, but a site has {counts[engine.kind]} "
                 f"{engine.kind} engines",
             )
-        fits = {
-            EngineKind.LINK: isinstance(stage.kind, Recv),
-            EngineKind.COMPUTE: stage.role is StageRole.COMPUTE,
-            EngineKind.MOVEMENT: isinstance(stage.kind, Load | Store),
-        }
-        if not fits[engine.kind]:
+        if engine.kind is not stage.kind.engine:
             raise ValidationError(
                 "EngineRole",
                 stage.name,
-                f"{type(stage.kind).__name__} stage {stage.name!r} cannot run on {engine}",
+                f"{type(stage.kind).__name__} stage {stage.name!r} cannot run on {engine}; "
+                f"it needs a {stage.kind.engine} engine",
             )
         other = users.setdefault((stage.site, engine), stage.name)
         if other != stage.name:
@@ -78,7 +70,7 @@ def _engines(program: Program, target: Target) -> None:
 
 def _link_ports(program: Program, target: Target) -> None:
     ports = Counter[int]()
-    for link in program.links or ():
+    for link in program.links:
         ports.update((link.source_chip, link.destination_chip))
     for chip, needed in sorted(ports.items()):
         if needed > target.link_ports:
@@ -135,7 +127,11 @@ def _allocations(program: Program, target: Target) -> None:
             "MemoryMap",
             owner,
             f"{owner!r} on chip {chip} "
-            + ("has no place in memory" if (owner, chip) in sizes else "has a place, but is not"),
+            + (
+                "has no place in memory"
+                if (owner, chip) in sizes
+                else "is mapped, but names no tensor or buffer"
+            ),
         )
     if len(program.memory) > len(mapped):
         places = Counter((place.owner, place.chip) for place in program.memory)

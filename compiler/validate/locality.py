@@ -1,12 +1,17 @@
-"""Where data travels: sites, landing buffers, hand-offs, links."""
+"""Where data travels: landing buffers, hand-offs, links.
 
+An edge crosses if its two stages are on different chips. A chip is one site; the rules of the
+machine hold that.
+"""
+
+from collections import Counter
 from collections.abc import Iterator
 
 from compiler.errors import ValidationError
 from compiler.ir.buffer import BufferKind
-from compiler.ir.edge import CROSSING_HANDOFFS, LOCAL_HANDOFFS, Edge, Semaphore
+from compiler.ir.edge import HANDOFFS, Edge, Semaphore
 from compiler.ir.program import Program
-from compiler.ir.stage import Recv, Site
+from compiler.ir.stage import Recv
 from compiler.targets import Target
 
 
@@ -18,7 +23,7 @@ def check_locality(program: Program, target: Target) -> None:
 
 
 def check_landing(program: Program) -> None:
-    """What crosses to a site lands in a buffer of that site, by way of a Recv."""
+    """What crosses to a chip lands in a buffer of that chip, by way of a Recv."""
     _buffer_sites(program)
     placed = list(_placed_edges(program))
     for edge, source, destination in placed:
@@ -38,17 +43,19 @@ def check_handoffs(program: Program, target: Target) -> None:
 
 
 def check_links(program: Program) -> None:
-    """Each edge between chips has links that join its two chips, and no link has two edges."""
+    """Each edge between chips has a link that joins its two chips, and no link has two edges."""
     for edge, source, destination in _placed_edges(program):
-        if source != destination and edge.route is not None:
-            _route(program, edge, source.chip, destination.chip)
+        _via(program, edge, local=source == destination)
+        if source != destination and edge.link is not None:
+            _link(program, edge, edge.link, source, destination)
     _links_used_once(program)
 
 
-def _placed_edges(program: Program) -> Iterator[tuple[Edge, Site, Site]]:
+def _placed_edges(program: Program) -> Iterator[tuple[Edge, int, int]]:
+    """Edges whose ends are both placed, with the chips of their source and destination."""
     for edge in program.edges:
-        source = program.stage_by_name[edge.source].site
-        destination = program.stage_by_name[edge.destination].site
+        source = program.stage_by_name[edge.source].chip
+        destination = program.stage_by_name[edge.destination].chip
         if source is not None and destination is not None:
             yield edge, source, destination
 
@@ -89,11 +96,11 @@ def _local_edge(program: Program, edge: Edge) -> None:
             f"buffer {buffer.name!r} is an outgoing partial (Interm), but edge {edge.name!r} stays "
             f"inside its site",
         )
-    if edge.route:
+    if edge.link is not None:
         raise ValidationError(
-            "RouteMismatch",
+            "LinkMismatch",
             edge.name,
-            f"edge {edge.name!r} stays inside its site, but is routed over {', '.join(edge.route)}",
+            f"edge {edge.name!r} stays inside its chip, but is carried by link {edge.link!r}",
         )
 
 
@@ -118,70 +125,80 @@ def _crossing_edge(program: Program, edge: Edge) -> None:
 
 
 def _handoff(edge: Edge, *, local: bool, target: Target) -> None:
+    assert edge.handoff is not None
     spelled = type(edge.handoff).__name__
-    if not local and spelled in LOCAL_HANDOFFS:
+    if not local and not edge.handoff.crosses:
         raise ValidationError(
             "CrossSiteLocalEdge",
             edge.name,
-            f"edge {edge.name!r} runs between two sites, but its hand-off {spelled} is local",
+            f"edge {edge.name!r} runs between two chips, but its hand-off {spelled} is local",
         )
-    if local and spelled in CROSSING_HANDOFFS:
+    if local and edge.handoff.crosses:
         raise ValidationError(
             "LocalCrossSiteEdge",
             edge.name,
-            f"edge {edge.name!r} stays inside a site, but its hand-off {spelled} crosses sites",
+            f"edge {edge.name!r} stays inside a chip, but its hand-off {spelled} crosses chips",
         )
     if spelled not in target.handoffs:
-        provided = [h for h in LOCAL_HANDOFFS + CROSSING_HANDOFFS if h in target.handoffs]
+        provided = [handoff for handoff in HANDOFFS if handoff in target.handoffs]
         raise ValidationError(
             "HandoffNotProvided",
             edge.name,
             f"edge {edge.name!r} is handed off by {spelled}, which target {target.name!r} does not "
             f"provide ({', '.join(provided)})",
         )
-    if isinstance(edge.handoff, Semaphore) and edge.handoff.ready_count != 1:
+
+
+def _via(program: Program, edge: Edge, *, local: bool) -> None:
+    """An edge between chips may be told to pass others, each of which exists."""
+    if edge.via and local:
         raise ValidationError(
-            "SemaphoreReceivers",
+            "ViaChip",
             edge.name,
-            f"edge {edge.name!r} waits for {edge.handoff.ready_count} receivers, but ends in one",
+            f"edge {edge.name!r} stays inside its chip, but is to pass chip {edge.via[0]}",
         )
+    for chip in edge.via:
+        if not 0 <= chip < program.chip_count:
+            raise ValidationError(
+                "ViaChip",
+                edge.name,
+                f"edge {edge.name!r} is to pass chip {chip} of {program.chip_count}",
+            )
 
 
-def _route(program: Program, edge: Edge, source_chip: int, destination_chip: int) -> None:
-    links = [program.link_by_name[name] for name in edge.route or ()]
-    ends = [(link.source_chip, link.destination_chip) for link in links]
-    if ends != [(source_chip, destination_chip)]:
+def _link(program: Program, edge: Edge, name: str, source: int, destination: int) -> None:
+    link = program.link_by_name[name]
+    if (link.source_chip, link.destination_chip) != (source, destination):
         raise ValidationError(
-            "RouteMismatch",
+            "LinkMismatch",
             edge.name,
-            f"edge {edge.name!r} runs from chip {source_chip} to chip {destination_chip}, but its "
-            f"route {edge.route} joins {ends or 'nothing'}",
+            f"edge {edge.name!r} runs from chip {source} to chip {destination}, but its link "
+            f"{name!r} from chip {link.source_chip} to chip {link.destination_chip}",
         )
 
 
 def _links_used_once(program: Program) -> None:
-    carried = [name for edge in program.edges for name in edge.route or ()]
-    for link in program.links or ():
-        if carried.count(link.name) != 1:
+    carried = Counter(edge.link for edge in program.edges)
+    for link in program.links:
+        if carried[link.name] != 1:
             raise ValidationError(
                 "LinkUse",
                 link.name,
-                f"link {link.name!r} carries {carried.count(link.name)} edges; it must carry one",
+                f"link {link.name!r} carries {carried[link.name]} edges; it must carry one",
             )
 
 
 def _semaphores_used_once(program: Program) -> None:
-    used = [
+    used = Counter(
         name
         for edge in program.edges
         if isinstance(edge.handoff, Semaphore)
         for name in (edge.handoff.ready, edge.handoff.valid)
-    ]
-    for name in sorted(set(used) | set(program.semaphores)):
-        if used.count(name) != 1 or program.semaphores.count(name) != 1:
+    )
+    for name, times in used.items():
+        if times != 1:
             raise ValidationError(
                 "SemaphoreUse",
                 name,
-                f"semaphore {name!r} is declared {program.semaphores.count(name)} times and used "
-                f"by {used.count(name)} hand-offs; each must be once",
+                f"semaphore {name!r} is used {times} times by hand-offs; it must be used once",
             )

@@ -4,7 +4,7 @@ from collections import Counter
 
 from compiler.errors import ValidationError
 from compiler.ir.program import Program
-from compiler.ir.stage import Load, MatmulTiles, Site, Store
+from compiler.ir.stage import Load, Site, Store
 from compiler.validate.names import check_distinct_names
 
 
@@ -55,9 +55,10 @@ def _products(program: Program) -> None:
     """Every chip multiplies: its activity, and the use that is made of it, are its products'."""
     if any(stage.site is None for stage in program.stages):
         return
-    busy = {s.site.chip for s in program.stages if isinstance(s.kind, MatmulTiles) and s.site}
-    for chip in range(program.chip_count):
-        if chip not in busy:
+    for view in program.chips:
+        if not view.products:
             raise ValidationError(
-                "IdleChip", f"chip {chip}", f"chip {chip} of {program.chip_count} has no product"
+                "IdleChip",
+                f"chip {view.chip}",
+                f"chip {view.chip} of {program.chip_count} has no product",
             )

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 from compiler.errors import ValidationError
-from compiler.ir.distribution import Sharded
 from compiler.ir.edge import Barrier, Semaphore
+from compiler.ir.layout import Layout, Shard
 from compiler.ir.limits import TEXT_LENGTH
 from compiler.ir.names import RULE, hardware_name, is_line, is_name, local_name, quoted
 from compiler.ir.program import Program
@@ -15,10 +15,7 @@ CHIP_PARTS = ("activity", "clk", "coordinate", "done", "host", "host_port", "rst
 
 
 def check_names(program: Program) -> None:
-    """Every name of the program, and every name that it uses, keeps to the grammar.
-
-    The three matrices of the claim are told apart by their names.
-    """
+    """Every name of the program, and every name that it uses, keeps to the grammar."""
     for what, name in _names(program):
         if not is_name(name):
             raise ValidationError(
@@ -32,20 +29,13 @@ def check_names(program: Program) -> None:
                 f"{what} {quoted(text)} must be one line of at most {TEXT_LENGTH} printable "
                 f"characters",
             )
-    claim = program.claim
-    if len({claim.left, claim.right, claim.output}) < 3:
-        raise ValidationError(
-            "ClaimNames",
-            program.name,
-            f"the claim calls two of its matrices alike: {claim.output!r} = {claim.left!r} . "
-            f"{claim.right!r}",
-        )
 
 
 def check_distinct_names(program: Program) -> None:
     """Names that differ stay different as identifiers and as files, where case may not count."""
+    _distinct((v.name, hardware_name(v.name), "value") for v in program.graph.values)
     _distinct((t.name, hardware_name(t.name), "tensor") for t in program.tensors)
-    _distinct((x.name, hardware_name(x.name), "link") for x in program.links or ())
+    _distinct((x.name, hardware_name(x.name), "link") for x in program.links)
     _distinct((x.name, hardware_name(x.name), "collective") for x in program.collectives)
     for parts in _parts(program).values():
         _distinct(parts)
@@ -84,7 +74,7 @@ def _parts(program: Program) -> dict[int, list[tuple[str, str, str]]]:
         if isinstance(stage.kind, Recv):
             forms += ["{}_receiver", "{}_link"]
         add(stage.site.chip, stage.name, "stage", *forms)
-    leaving = {edge.buffer for edge in program.edges if edge.route}
+    leaving = {edge.buffer for edge in program.edges if edge.link is not None}
     for buffer in program.buffers:
         if buffer.site is not None:
             sends = ("{}_transmitter", "{}_link", "{}_link_credits", "{}_link_beats")
@@ -97,12 +87,14 @@ def _names(program: Program) -> Iterator[tuple[str, str]]:
     """Every name in the program, with what bears or uses it."""
     yield "the program", program.name
     yield "its target", program.target.name
-    for name in (program.claim.left, program.claim.right, program.claim.output):
-        yield "a matrix of the claim", name
+    for value in program.graph.values:
+        yield "value", value.name
+    for product in program.graph.operations:
+        for name in (product.left, product.right, product.output):
+            yield "a matrix of a product", name
     for tensor in program.tensors:
         yield "tensor", tensor.name
-        if tensor.slice_of:
-            yield "the whole of a tensor", tensor.slice_of.whole
+        yield "the value of a tensor", tensor.value
     for stage in program.stages:
         yield "stage", stage.name
         yield from (("a buffer of a stage", name) for name in (*stage.ins, *stage.outs))
@@ -114,17 +106,17 @@ def _names(program: Program) -> Iterator[tuple[str, str]]:
         yield "edge", edge.name
         yield from (("an end of an edge", name) for name in (edge.source, edge.destination))
         yield "the buffer of an edge", edge.buffer
-        yield from (("a link of an edge", name) for name in edge.route or ())
+        if edge.link is not None:
+            yield "the link of an edge", edge.link
         if isinstance(edge.handoff, Semaphore):
             yield from (("a semaphore", n) for n in (edge.handoff.ready, edge.handoff.valid))
         if isinstance(edge.handoff, Barrier) and edge.handoff.group:
             yield "the group of a barrier", edge.handoff.group
-    yield from (("a semaphore", name) for name in program.semaphores)
-    yield from (("link", link.name) for link in program.links or ())
+    yield from (("link", link.name) for link in program.links)
     for collective in program.collectives:
         yield "collective", collective.name
+        yield "the value of a collective", collective.value
         yield from (("a stage of a collective", name) for name in collective.stages)
-    yield from (("the tensor of a trip", trip.tensor) for trip in program.trips)
     yield from (("an owner of memory", place.owner) for place in program.memory)
     for timing in program.schedule.timings if program.schedule else ():
         yield "a stage of the schedule", timing.stage
@@ -136,9 +128,10 @@ def _texts(program: Program) -> Iterator[tuple[str, str]]:
     for collective in program.collectives:
         yield "the kind of a collective", collective.kind
         yield "the algorithm of a collective", collective.algorithm
-    yield from (("a required hand-off", name) for name in program.requires.handoffs)
-    if program.work:
-        yield "the order of the work plan", program.work.order
+        yield "the axis of a collective", collective.axis
+    for product in program.graph.operations:
+        if product.order is not None:
+            yield "the loop order of a product", product.order.loops
     if program.schedule:
         yield "the bound of the schedule", program.schedule.bound
     types = [program.numerics.operand, program.numerics.total]
@@ -147,9 +140,14 @@ def _texts(program: Program) -> Iterator[tuple[str, str]]:
     for dtype in types:
         yield "the name of a type", dtype.name
         yield "the kind of a type", dtype.kind
-    for tensor in program.tensors:
-        if tensor.slice_of:
-            yield "the axis of a slice", tensor.slice_of.axis
+    for value in program.graph.values:
+        yield from (("an axis of a value", dim) for dim in value.dims)
+        yield from (("an axis of a value", dim) for dim in _cut(value.layout))
     for buffer in program.buffers:
-        if isinstance(buffer.distribution, Sharded):
-            yield "the axis of a buffer", buffer.distribution.axis
+        for layout in buffer.holds:
+            yield from (("an axis of a buffer", dim) for dim in _cut(layout))
+
+
+def _cut(layout: Layout) -> Iterator[str]:
+    """Axes of the problem along which something is cut."""
+    return (placement.dim for placement in layout if isinstance(placement, Shard))

@@ -5,22 +5,11 @@ from compiler.ir.program import Program
 
 
 def check_quantities(program: Program) -> None:
-    """Tiles, extents, types and links have a size; all tensors have the tiles of the program."""
-    _claimed(program)
+    """Tiles, tensors, depths, types and links have a size; all have the tiles of the program."""
     _tensors(program)
+    _depths(program)
     _types(program)
     _links(program)
-
-
-def _claimed(program: Program) -> None:
-    claim = program.claim
-    if min(claim.m, claim.n, claim.k) < 1 or claim.k_pad < 0:
-        raise ValidationError(
-            "ClaimShape",
-            program.name,
-            f"the program claims to multiply {claim.m} x {claim.k} by {claim.k} x {claim.n} with "
-            f"{claim.k_pad} of padding; extents must be at least 1, and padding at least 0",
-        )
 
 
 def _tensors(program: Program) -> None:
@@ -37,6 +26,23 @@ def _tensors(program: Program) -> None:
                 tensor.name,
                 f"tensor {tensor.name!r} must have at least 1 element, not {tensor.rows} x "
                 f"{tensor.cols}",
+            )
+        if min(tensor.part.row, tensor.part.col) < 0:
+            raise ValidationError(
+                "TensorPart",
+                tensor.name,
+                f"tensor {tensor.name!r} is said to be {tensor.part}; a part begins at row 0 and "
+                f"column 0, or behind",
+            )
+
+
+def _depths(program: Program) -> None:
+    for buffer in program.buffers:
+        if buffer.depth_pages is not None and buffer.depth_pages < 1:
+            raise ValidationError(
+                "BufferDepth",
+                buffer.name,
+                f"buffer {buffer.name!r} must hold at least 1 page, not {buffer.depth_pages}",
             )
 
 
@@ -58,7 +64,7 @@ def _types(program: Program) -> None:
 
 
 def _links(program: Program) -> None:
-    for link in program.links or ():
+    for link in program.links:
         if min(link.width_bits, link.latency_cycles, link.flit_cycles) < 1:
             raise ValidationError(
                 "LinkShape",

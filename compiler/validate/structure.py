@@ -6,8 +6,9 @@ from collections.abc import Container
 from compiler.errors import ValidationError
 from compiler.ir.body import is_operation, operands_of
 from compiler.ir.program import Program
-from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Recv, Stage, Store
+from compiler.ir.stage import Fold, Load, Map, Merge, PortCount, Recv, Split, Stage, Store
 from compiler.validate.bounds import check_bounds
+from compiler.validate.graph import check_graph
 from compiler.validate.names import check_names
 from compiler.validate.quantities import check_quantities
 from compiler.validate.types import check_type_names
@@ -21,13 +22,17 @@ def check_structure(program: Program) -> None:
     """
     check_names(program)
     check_bounds(program)
+    check_graph(program)
     _unique_names(program)
     _known_names(program)
     for stage in program.stages:
         _stage_ports(stage)
         if isinstance(stage.kind, Fold | Map):
             _fold_operands(stage)
+        if isinstance(stage.kind, Merge | Split):
+            _turns(stage)
     _buffer_pairing(program)
+    _layout_lengths(program)
     check_quantities(program)
     check_type_names(program)
 
@@ -38,7 +43,7 @@ def _unique_names(program: Program) -> None:
         "stage": program.stages,
         "buffer": program.buffers,
         "edge": program.edges,
-        "link": program.links or (),
+        "link": program.links,
         "collective": program.collectives,
         "memory owner": (*program.tensors, *program.buffers),
     }
@@ -57,6 +62,8 @@ def _known_names(program: Program) -> None:
                 "UnknownName", name, f"{user} names {what} {name!r}, which does not exist"
             )
 
+    for tensor in program.tensors:
+        known(tensor.value, program.graph.value_by_name, "value", f"tensor {tensor.name!r}")
     for stage in program.stages:
         for buffer in (*stage.ins, *stage.outs):
             known(buffer, program.buffer_by_name, "buffer", f"stage {stage.name!r}")
@@ -66,36 +73,66 @@ def _known_names(program: Program) -> None:
         known(edge.source, program.stage_by_name, "stage", f"edge {edge.name!r}")
         known(edge.destination, program.stage_by_name, "stage", f"edge {edge.name!r}")
         known(edge.buffer, program.buffer_by_name, "buffer", f"edge {edge.name!r}")
-        for link in edge.route or ():
-            known(link, program.link_by_name, "link", f"edge {edge.name!r}")
+        if edge.link is not None:
+            known(edge.link, program.link_by_name, "link", f"edge {edge.name!r}")
     for collective in program.collectives:
+        user = f"collective {collective.name!r}"
+        known(collective.value, program.graph.value_by_name, "value", user)
+        known(collective.axis, program.mesh.names, "axis", user)
         for name in collective.stages:
-            known(name, program.stage_by_name, "stage", f"collective {collective.name!r}")
-    wholes = {t.slice_of.whole if t.slice_of else t.name for t in program.tensors}
-    for name in (program.claim.left, program.claim.right, program.claim.output):
-        known(name, wholes, "tensor", "the claim")
+            known(name, program.stage_by_name, "stage", user)
 
 
 def _stage_ports(stage: Stage) -> None:
-    match stage.kind:
-        case Load() | Recv():
-            wanted = (0, 1)
-        case MatmulTiles():
-            wanted = (2, 1)
-        case Map():
-            wanted = (1, 1)
-        case Fold():
-            wanted = (max(2, len(stage.ins)), 1)
-        case Store():
-            wanted = (1, 0)
+    wanted = (stage.kind.ins, stage.kind.outs)
     has = (len(stage.ins), len(stage.outs))
-    if has != wanted:
+    if not all(ports.allows(count) for ports, count in zip(wanted, has, strict=True)):
         raise ValidationError(
             "StagePorts",
             stage.name,
-            f"{type(stage.kind).__name__} stage {stage.name!r} must have {wanted[0]} inputs and "
-            f"{wanted[1]} outputs, not {has[0]} and {has[1]}",
+            f"{type(stage.kind).__name__} stage {stage.name!r} must have {_said(wanted[0])} inputs "
+            f"and {_said(wanted[1])} outputs, not {has[0]} and {has[1]}",
         )
+
+
+def _said(ports: PortCount) -> str:
+    return f"at least {ports.least}" if ports.most is None else str(ports.most)
+
+
+def _turns(stage: Stage) -> None:
+    """Every input of a merge, and every output of a split, has its turn."""
+    assert isinstance(stage.kind, Merge | Split)
+    what, ports = (
+        ("inputs", stage.ins) if isinstance(stage.kind, Merge) else ("outputs", stage.outs)
+    )
+    named = {*stage.kind.turns}
+    wrong = sorted(named - {*range(len(ports))})
+    left_out = [name for index, name in enumerate(ports) if index not in named]
+    if wrong or left_out:
+        why = f"turn {wrong[0]} is none of them" if wrong else f"{left_out[0]!r} has no turn"
+        raise ValidationError(
+            "Turns",
+            stage.name,
+            f"{type(stage.kind).__name__} stage {stage.name!r} has {len(ports)} {what}, but {why}",
+        )
+
+
+def _layout_lengths(program: Program) -> None:
+    """What a buffer is said to hold is said along each axis of the mesh."""
+    axes = len(program.mesh.axes)
+    for buffer in program.buffers:
+        if not buffer.holds:
+            raise ValidationError(
+                "HoldsNothing", buffer.name, f"buffer {buffer.name!r} does not say what it holds"
+            )
+        for layout in buffer.holds:
+            if len(layout) != axes:
+                raise ValidationError(
+                    "LayoutLength",
+                    buffer.name,
+                    f"buffer {buffer.name!r} says what it holds along {len(layout)} axes; the mesh "
+                    f"{program.mesh} has {axes}",
+                )
 
 
 def _fold_operands(stage: Stage) -> None:

@@ -1,4 +1,4 @@
-"""The target: what it states of its links holds for every link of a program."""
+"""Kinds of links: every link of a program is one that its target has."""
 
 from compiler.errors import ValidationError
 from compiler.ir.link_kind import figures
@@ -6,9 +6,9 @@ from compiler.ir.program import Program
 from compiler.targets import Target
 
 
-def check_target(program: Program, target: Target) -> None:
+def check_kinds_of_links(program: Program, target: Target) -> None:
     """Every link is of a kind that the target has."""
-    for link in program.links or ():
+    for link in program.links:
         if not any(kind.describes(link) for kind in target.links):
             stated = "; or of ".join(dict.fromkeys(map(str, target.links)))
             raise ValidationError(

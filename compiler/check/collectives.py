@@ -1,0 +1,222 @@
+"""Obligation ``order``: every reduction and every broadcast is the one that its collective states.
+
+What goes from chip to chip may pass others, and share links, on its way: receives that only send
+on, merges and splits. They are looked through, and belong to no collective in particular.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from compiler.check.spread import Spread, check_spread
+from compiler.flow.errors import FlowError
+from compiler.flow.order import in_flow_order, sources_of
+from compiler.ir.certificate import Obligation
+from compiler.ir.layout import is_whole_sum
+from compiler.ir.program import Collective, Program
+from compiler.ir.stage import Copy, Fold, Merge, Recv, Split, Stage
+from compiler.ir.turns import LongTurnsError, merged, split
+
+STATEMENT = (
+    "The order of every reduction is stated: its stages, its chips, its home and its algorithm are "
+    "those of one collective, and so are those of every broadcast. Sums of integers are the same "
+    "in any order."
+)
+
+Pair = tuple[Stage, Stage]
+"""A stage that gives pages to another, straight or by way of stages that only pass them on."""
+
+KINDS: dict[str, type[Fold] | type[Copy]] = {"reduce": Fold, "broadcast": Copy}
+"""Kinds of collectives, and the stages that make them up beside receives."""
+
+
+def order(program: Program) -> Obligation:
+    """Compare what the collectives state with the stages that receive, fold and copy."""
+    bodies = [(s.name, str(s.kind.body)) for s in program.stages if isinstance(s.kind, Fold)]
+    try:
+        violations = tuple(_violations(program))
+    except FlowError as error:
+        violations = (str(error),)
+    except LongTurnsError:
+        violations = ("the turns of the program's merges and splits repeat after too many pages",)
+    return Obligation(
+        name="order",
+        statement=STATEMENT,
+        evidence=(
+            ("sums are", program.numerics.total.kind),
+            ("collectives", len(program.collectives)),
+            *bodies,
+        ),
+        violations=violations,
+    )
+
+
+def _violations(program: Program) -> Iterator[str]:
+    yield from _membership(program)
+    passed = _passed(program)
+    stated = {name: collective for collective in program.collectives for name in collective.stages}
+    yield from passed.unstated(stated)
+    for collective in program.collectives:
+        yield from _collective(program, collective, passed)
+
+
+def _membership(program: Program) -> Iterator[str]:
+    """Each stage that takes part in collectives is in one, and no other is in any."""
+    named = Counter(name for collective in program.collectives for name in collective.stages)
+    for stage in program.stages:
+        if _is_way(program, stage):
+            continue
+        times = 1 if isinstance(stage.kind, Fold | Copy | Recv) else 0
+        if named[stage.name] != times:
+            yield f"{stage.name} is in {named[stage.name]} collectives, not in {times}"
+
+
+def _is_way(program: Program, stage: Stage) -> bool:
+    """Whether a stage only passes pages on to where they are received, or shares them out."""
+    if isinstance(stage.kind, Merge | Split):
+        return True
+    return isinstance(stage.kind, Recv) and all(
+        isinstance(program.stage_by_name[edge.destination].kind, Recv | Merge | Split)
+        for edge in program.edges_by_source.get(stage.name, ())
+    )
+
+
+@dataclass
+class _Passed:
+    """Who gives to whom: ``sums`` by the fold that adds them, ``copies`` by what makes them."""
+
+    sums: dict[str, list[Pair]] = field(default_factory=dict[str, list[Pair]])
+    copies: dict[str, list[Pair]] = field(default_factory=dict[str, list[Pair]])
+    others: list[Pair] = field(default_factory=list[Pair])
+
+    def note(self, giver: Stage, taker: Stage) -> None:
+        if isinstance(taker.kind, Fold):
+            self.sums.setdefault(taker.name, []).append((giver, taker))
+        if isinstance(giver.kind, Copy):
+            self.copies.setdefault(giver.name, []).append((giver, taker))
+        elif not isinstance(taker.kind, Fold):
+            self.others.append((giver, taker))
+
+    def unstated(self, stated: dict[str, Collective]) -> Iterator[str]:
+        """What crosses between chips and is neither added nor a copy."""
+        for giver, taker in self.others:
+            if giver.chip != taker.chip:
+                yield (
+                    f"{taker.name} on chip {taker.chip} takes what {giver.name} on chip "
+                    f"{giver.chip} makes, which no collective states"
+                )
+
+
+def _passed(program: Program) -> _Passed:
+    """Look through receives, merges and splits: the stage that made what each other one takes."""
+    made: dict[str, tuple[Stage, ...]] = {}
+    passed = _Passed()
+    for stage in in_flow_order(program):
+        sources = [made[name] for name in sources_of(program, stage)]
+        match stage.kind:
+            case Recv():
+                outs = [sources[0]]
+            case Merge(turns):
+                outs = [merged(turns, sources)]
+            case Split(turns):
+                outs = split(turns, sources[0], len(stage.outs))
+            case _:
+                for giver in (giver for givers in sources for giver in dict.fromkeys(givers)):
+                    passed.note(giver, stage)
+                outs = [(stage,)] * len(stage.outs)
+        made.update(zip(stage.outs, outs, strict=True))
+    return passed
+
+
+def _collective(program: Program, collective: Collective, passed: _Passed) -> Iterator[str]:
+    if collective.kind not in KINDS:
+        yield f"{collective.name} is a {collective.kind!r}, which is not known"
+        return
+    reduces = collective.kind == "reduce"
+    stages = [program.stage_by_name[name] for name in collective.stages]
+    for stage in stages:
+        if isinstance(stage.kind, Fold | Copy) and not isinstance(
+            stage.kind, KINDS[collective.kind]
+        ):
+            made = "reduces" if isinstance(stage.kind, Fold) else "broadcasts"
+            yield f"{collective.name} is a {collective.kind!r}, but its stage {stage.name} {made}"
+    yield from _receives(program, collective)
+    given = passed.sums if reduces else passed.copies
+    pairs = [pair for stage in stages for pair in given.get(stage.name, ())]
+    hops = [(_chip(giver), _chip(taker)) for giver, taker in pairs if giver.chip != taker.chip]
+    joined = {_chip(stage) for stage in stages if not _is_way(program, stage)}
+    joined.update(chip for hop in hops for chip in hop)
+    if {*collective.chips} != joined or len(collective.chips) != len(joined):
+        yield (
+            f"{collective.name} is said to join chips {_listed(collective.chips)}, but joins "
+            f"{_listed(joined)}"
+        )
+    yield from _group(program, collective)
+    inner = {(giver if reduces else taker).name for giver, taker in pairs}
+    homes = {
+        _chip(stage)
+        for stage in stages
+        if isinstance(stage.kind, KINDS[collective.kind]) and stage.name not in inner
+    }
+    if homes != {collective.home}:
+        verb, verbs = ("end", "ends") if reduces else ("begin", "begins")
+        yield (
+            f"{collective.name} is said to {verb} on chip {collective.home}, but {verbs} on "
+            f"{_listed(homes)}"
+        )
+    if not reduces:
+        yield from _wholes(program, collective, stages)
+    children = hops if reduces else [(taker, giver) for giver, taker in hops]
+    yield from check_spread(
+        Spread(collective.name, collective.kind, collective.algorithm, collective.home, children)
+    )
+
+
+def _receives(program: Program, collective: Collective) -> Iterator[str]:
+    """A receive belongs to what it receives for: sums to their fold, the whole to its copies."""
+    members = {*collective.stages}
+    for name in collective.stages:
+        stage = program.stage_by_name[name]
+        if not isinstance(stage.kind, Recv) or _is_way(program, stage):
+            continue
+        for edge in program.edges_by_source.get(name, ()):
+            taker = program.stage_by_name[edge.destination]
+            if isinstance(taker.kind, Fold | Copy) and taker.name not in members:
+                yield f"{name} is in {collective.name}, but {taker.name}, which it feeds, is not"
+            if collective.kind == "reduce" and not isinstance(taker.kind, Fold):
+                yield f"{name} is in {collective.name}, but feeds {taker.name}, which adds nothing"
+
+
+def _group(program: Program, collective: Collective) -> Iterator[str]:
+    """The chips are all that differ along the axis alone."""
+    mesh = program.mesh
+    if not 0 <= collective.home < mesh.chip_count:
+        return
+    axis, home = mesh.index(collective.axis), mesh.coordinates(collective.home)
+    group = [
+        mesh.chip((*home[:axis], along, *home[axis + 1 :]))
+        for along in range(mesh.size(collective.axis))
+    ]
+    if sorted(collective.chips) != group:
+        yield (
+            f"{collective.name} is said to join chips {_listed(collective.chips)}, but along "
+            f"{collective.axis} stand {_listed(group)}"
+        )
+
+
+def _wholes(program: Program, collective: Collective, stages: list[Stage]) -> Iterator[str]:
+    """What is broadcast is no partial sum."""
+    for stage in stages:
+        for name in stage.outs:
+            held = program.buffer_by_name[name].holds
+            if not all(map(is_whole_sum, held)):
+                yield f"{collective.name} passes on a partial sum in {name}"
+
+
+def _chip(stage: Stage) -> int:
+    assert stage.chip is not None
+    return stage.chip
+
+
+def _listed(chips: Iterable[int]) -> str:
+    return ", ".join(map(str, sorted(chips))) or "none"
