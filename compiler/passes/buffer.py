@@ -63,10 +63,8 @@ class _Depths:
         """Depths of those that have none."""
         program, part = self.program, self.part
         interval, _ = round_cycles(program, part)
-        open_buffers = [
-            name for name in _buffers_of(part) if not program.buffer_by_name[name].depth
-        ]
-        if not open_buffers:
+        missing = [name for name in _buffers_of(part) if not program.buffer_by_name[name].depth]
+        if not missing:
             return {}
         loaded = {
             name for stage in part.stages if isinstance(stage.kind, Load) for name in stage.outs
@@ -74,7 +72,7 @@ class _Depths:
         times = self._paced(interval)
         depths = {
             name: OPERAND_PAGES if name in loaded else self._steady(name, times, interval)
-            for name in open_buffers
+            for name in missing
         }
         least = unbounded_end(program, part)
         merges = any(share > 1 for share in part.share.values())
