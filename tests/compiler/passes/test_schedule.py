@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from compiler.passes.shard import ShardPlan
 
 from compiler import steady_state
 from compiler.errors import UncertifiedProgramError
