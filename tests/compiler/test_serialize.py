@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from compiler.passes.shard import ShardPlan
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from compiler.passes.shard import ShardPlan
 
 from compiler.check.token_run import TokenRun
 from compiler.ir.stage import Recv

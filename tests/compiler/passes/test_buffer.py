@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from compiler.passes.shard import ShardPlan, replicate
 
 from compiler.ir.buffer import Depth
 from compiler.passes.buffer import choose_depths

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from compiler.passes.shard import ShardPlan
 
 from compiler import steady_state
 from compiler.errors import UncertifiedProgramError
