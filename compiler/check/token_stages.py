@@ -23,6 +23,7 @@ from compiler.latencies import (
 
 Beats = list[int]
 """A cycle for each beat of a page."""
+PAGE, ROOM = "a page", "room"
 
 
 class Held:
@@ -70,6 +71,17 @@ class Held:
         return islice(reversed(self.taken), self.share)
 
 
+@dataclass(frozen=True)
+class Missing:
+    """A page, or room for one, that a stage waits for, and the buffer in which it does."""
+
+    what: str
+    buffer: str
+
+    def __str__(self) -> str:
+        return f"{self.what} in {self.buffer}"
+
+
 @dataclass
 class Waits:
     """What a run notes: first and last beats by stage, and cycles of waiting by buffer."""
@@ -114,14 +126,14 @@ class TokenStage(ABC):
         """The buffers in which it needs a slot for the next page."""
         return self.outs
 
-    def waits_for(self) -> str | None:
+    def waits_for(self) -> Missing | None:
         """What is not known yet of that on which the next page depends."""
         for held in self.takes_from():
             if not held.readable:
-                return f"a page in {held.name}"
+                return Missing(PAGE, held.name)
         for held in self.fills():
             if not held.knows_slot(held.put_count):
-                return f"room in {held.name}"
+                return Missing(ROOM, held.name)
         return None
 
     @abstractmethod
@@ -187,11 +199,11 @@ class Crossing(TokenStage):
         self.barrier: BarrierRounds | None = None
         self.link_free = 0
 
-    def waits_for(self) -> str | None:
+    def waits_for(self) -> Missing | None:
         if self.barrier is None:
             return super().waits_for()
         if not self.ins[0].readable:
-            return f"a page in {self.ins[0].name}"
+            return Missing(PAGE, self.ins[0].name)
         return self.barrier.waits_for(self.outs[0].put_count)
 
     def move(self) -> None:
@@ -234,12 +246,12 @@ class BarrierRounds:
         self.landings = landings
         self._freed: dict[int, int] = {}
 
-    def waits_for(self, page: int) -> str | None:
+    def waits_for(self, page: int) -> Missing | None:
         """The slot for a page that is not known of, if there is one."""
         if page not in self._freed:
             for held in self.landings:
                 if not held.knows_slot(page):
-                    return f"room in {held.name}"
+                    return Missing(ROOM, held.name)
             self._freed[page] = max(held.freed(page) for held in self.landings)
             entered = min(held.put_count for held in self.landings)
             self._freed = {p: freed for p, freed in self._freed.items() if p >= entered}
