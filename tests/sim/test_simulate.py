@@ -163,7 +163,9 @@ def test_operands_of_any_form_give_the_same_product(form):
 def test_values_that_the_program_states_are_multiplied():
     program = finished(MatmulSpec(3, 4, 8, a=Pattern(modulus=11, shift=5)), chips=2)
     b = np.arange(-16, 16).reshape(8, 4)
-    assert np.array_equal(simulate(program, b=b).c, (np.arange(24) % 11 - 5).reshape(3, 8) @ b)
+    assert np.array_equal(
+        simulate(program, inputs={"b": b}).c, (np.arange(24) % 11 - 5).reshape(3, 8) @ b
+    )
 
 
 @pytest.mark.parametrize("bits", [18, 32])
@@ -183,7 +185,7 @@ def test_a_map_is_applied_to_the_whole_sum(chips, bits):
 
 def test_operands_are_checked_before_anything_runs(tmp_path):
     program = program_for(2, 2, 4)
-    with pytest.raises(OperandRangeError, match="operand B holds 200 at row 0, column 0"):
+    with pytest.raises(OperandRangeError, match="operand b holds 200 at row 0, column 0"):
         simulate(program, np.ones((2, 4), int), np.full((4, 2), 200), waves=tmp_path / "run.vcd")
     assert list(tmp_path.iterdir()) == []
 
