@@ -9,11 +9,12 @@ from compiler.errors import (
     NoCrossChipHandoffError,
     NothingToShardError,
 )
+from compiler.ir.collective import Collective
 from compiler.ir.edge import Edge
 from compiler.ir.graph import with_layouts
 from compiler.ir.init import slice_init
 from compiler.ir.layout import At, Layout, Placement, Replicate, Shard
-from compiler.ir.program import Collective, Program
+from compiler.ir.program import Program
 from compiler.ir.stage import Load, MatmulTiles, Store
 from compiler.ir.tensor import Part, Tensor
 from compiler.passes.algorithms import ALGORITHMS, SpanningTree, tree

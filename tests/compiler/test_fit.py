@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from compiler.passes.shard import ShardPlan
 
 from compiler import fit as fitting
 from compiler.check import check
@@ -18,7 +19,6 @@ from compiler.errors import (
 )
 from compiler.fit import CERTIFY_CHIPS, CERTIFY_UP_TO, ModelFit, fit_model
 from compiler.model import Layer, Model
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, compile_sharded
 from compiler.targets import MemoryTier, find_any, get
 from compiler.workload import MatmulSpec

@@ -1,12 +1,17 @@
 """Bytes of a layer: by hand, and as a compiled program has them."""
 
 import pytest
+from compiler.passes.shard import ShardPlan
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.footprint import MemoryFootprint, planned_footprint, program_footprint, tiled_footprint
+from compiler.footprint import (
+    MemoryFootprint,
+    planned_footprint,
+    program_footprint,
+    tiled_footprint,
+)
 from compiler.model import Layer
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile_sharded
 from compiler.targets import get
 from compiler.workload import MatmulSpec

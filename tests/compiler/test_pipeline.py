@@ -4,6 +4,7 @@ from copy import deepcopy
 from dataclasses import replace
 
 import pytest
+from compiler.passes.shard import ShardPlan
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +20,6 @@ from compiler.ir.body import left_fold
 from compiler.ir.edge import Barrier, Fifo, Link, Semaphore, ValidReady
 from compiler.ir.program import WorkPlan
 from compiler.ir.stage import Engine, EngineKind, Fold, Site
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import PASSES, compile, run_passes, shard
 from compiler.targets import LinkKind, get
 from compiler.validate import validate

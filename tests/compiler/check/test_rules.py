@@ -4,9 +4,9 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from compiler.ir.distribution import Replicated
 
 from compiler.check.rules import capacity, handoffs, landing, meaning, well_formed
-from compiler.ir.distribution import Replicated
 from compiler.ir.edge import Fifo, Link
 from compiler.ir.program import Program
 from compiler.ir.stage import Engine, EngineKind, Site

@@ -4,14 +4,14 @@ import random
 from dataclasses import replace
 
 import pytest
-
 from compiler.check.page_flow import FlowError
+from compiler.passes.shard import ShardPlan
+
 from compiler.check.token_run import TokenRun, check_flow
 from compiler.check.unbounded_run import unbounded_end
 from compiler.ir.body import Literal, Max, Operand
 from compiler.ir.program import Program
 from compiler.ir.stage import MatmulTiles
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, shard
 from compiler.targets import get
 from compiler.workload import MatmulSpec

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import pytest
+from compiler.passes.shard import ShardPlan, replicate
 
 from compiler.passes.buffer import choose_depths
 from compiler.passes.place import place
 from compiler.passes.schedule import schedule
-from compiler.passes.shard import ShardPlan, replicate
 from compiler.passes.tile import tile
 from compiler.targets import get
 from tests.compiler.programs import MANY_PORTS, TOKEN, changed, compiled, lowered, replicated

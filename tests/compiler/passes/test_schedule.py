@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import pytest
+from compiler.passes.shard import ShardPlan
 
 from compiler import steady_state
 from compiler.errors import UncertifiedProgramError
 from compiler.ir.program import Program
 from compiler.passes.schedule import schedule
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, run_passes, shard
 from compiler.targets import Target, get
 from compiler.workload import MatmulSpec

@@ -6,14 +6,14 @@ Each step repairs what the step before is refused for.
 from dataclasses import replace
 
 import pytest
+from compiler.ir.distribution import Partial, Replicated
+from compiler.passes.reduction import star, tree
 
 from compiler.errors import ValidationError
 from compiler.ir.body import left_fold
-from compiler.ir.distribution import Partial, Replicated
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold
 from compiler.ir.tensor import SliceOf
-from compiler.passes.reduction import star, tree
 from compiler.validate import validate
 from tests.compiler.programs import (
     MANY_PORTS,

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from compiler.passes.shard import ShardPlan, replicate
 
 from compiler.errors import (
     AlreadyShardedError,
@@ -21,7 +22,6 @@ from compiler.ir.body import left_fold
 from compiler.ir.edge import Edge
 from compiler.ir.init import RandomBf16, Values
 from compiler.ir.stage import Fold, Load, MatmulTiles, Stage, Store
-from compiler.passes.shard import ShardPlan, replicate
 from compiler.pipeline import compile, shard
 from compiler.targets import get
 from compiler.workload import MatmulSpec

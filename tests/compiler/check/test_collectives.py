@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-
 from compiler.check.order import order
+
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Site
 from tests.compiler.programs import (

@@ -3,13 +3,13 @@
 from collections import Counter
 
 import pytest
+from compiler.ir.distribution import Partial, Replicated, Sharded
+from compiler.passes.reduction import star, tree
+from compiler.passes.shard import ShardPlan
 
 from compiler.ir.body import Add, Operand
 from compiler.ir.buffer import BufferKind
-from compiler.ir.distribution import Partial, Replicated, Sharded
 from compiler.ir.stage import Fold, MatmulTiles, Recv, Store
-from compiler.passes.reduction import star, tree
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import shard
 from tests.compiler.programs import MANY_PORTS, compiled, receives, sharded
 

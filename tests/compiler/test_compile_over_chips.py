@@ -1,9 +1,9 @@
 """A product may be larger than one chip's memory, if it is for several."""
 
 import pytest
+from compiler.passes.shard import ShardPlan
 
 from compiler.errors import PlanningOnlyError, ValidationError
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, compile_sharded, shard
 from compiler.targets import find_any, get
 from compiler.workload import MatmulSpec

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from compiler.passes.shard import ShardPlan
 
 from compiler.ir.edge import Fifo, ValidReady
 from compiler.ir.init import Const, External, Init, Pattern, Values, Zero
@@ -11,7 +12,6 @@ from compiler.ir.program import WorkPlan
 from compiler.ir.stage import Engine, EngineKind, Site
 from compiler.ir.tensor import ValueRange
 from compiler.passes.lower import lower
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, run_passes, shard
 from compiler.targets import get
 from compiler.workload import MatmulSpec
