@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 
+from compiler.ir.mesh import Mesh
 from compiler.ir.program import Allocation, Program
 from compiler.ir.stage import Engine, EngineKind
 from compiler.passes.schedule import schedule
@@ -14,6 +15,12 @@ from tests.mutation.parts import last_product, loads, store
 
 def target_changed(program: Program, **changes: int) -> Program:
     return replace(program, target=replace(program.target, **changes))
+
+
+def resized(program: Program, by: int) -> Program:
+    """``program`` with more or fewer chips along its last axis."""
+    *axes, last = program.mesh.axes
+    return replace(program, mesh=Mesh((*axes, replace(last, size=last.size + by))))
 
 
 def place_changed(program: Program, index: int, **changes: int) -> Program:
@@ -133,7 +140,7 @@ def a_link_is_wider_than_those_of_the_target(program: Program) -> Program | None
     if not program.links:
         return None
     program = changed(program, program.links[0].name, width_bits=8_000)
-    return schedule(program, program.target)
+    return schedule(program)
 
 
 @breaks("capacity: LinkKind")
@@ -141,7 +148,7 @@ def a_link_is_shorter_than_those_of_the_target(program: Program) -> Program | No
     if not program.links:
         return None
     program = changed(program, program.links[-1].name, latency_cycles=1)
-    return schedule(program, program.target)
+    return schedule(program)
 
 
 @breaks("capacity: LinkKind")
@@ -149,7 +156,7 @@ def a_link_sends_more_slowly_than_those_of_the_target(program: Program) -> Progr
     if not program.links:
         return None
     program = changed(program, program.links[-1].name, flit_cycles=2)
-    return schedule(program, program.target)
+    return schedule(program)
 
 
 @breaks("capacity: LinkKind")
@@ -166,9 +173,9 @@ def the_target_has_links_of_another_kind(program: Program) -> Program | None:
 
 @breaks("capacity: UnknownChip")
 def there_is_a_chip_too_few(program: Program) -> Program | None:
-    return replace(program, chip_count=program.chip_count - 1)
+    return resized(program, -1) if program.chip_count > 1 else None
 
 
 @breaks("capacity: IdleChip")
 def there_is_a_chip_that_does_nothing(program: Program) -> Program | None:
-    return replace(program, chip_count=program.chip_count + 1)
+    return resized(program, 1)
