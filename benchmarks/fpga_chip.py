@@ -29,8 +29,8 @@ DEVICES: dict[str, tuple[Device, MultiplierPlan, tuple[int, int, int]]] = {
 def chip(tile: int, extents: tuple[int, int, int], multipliers: MultiplierPlan) -> Chip:
     """The chip that has an incoming and an outgoing link."""
     target = sw.targets.get("token-mesh", tile=tile, link_width_bits=LINK_BITS)
-    program = sw.compile(sw.MatmulSpec(*extents), target)
-    sharded = sw.shard(program, sw.ShardPlan.row_parallel(CHIPS), target)
+    plan = sw.ShardPlan.row_parallel(CHIPS)
+    sharded = sw.compile(sw.MatmulSpec(*extents), target, plan)
     return Chip(sharded, INNER_CHIP, host=True, multipliers=multipliers)
 
 

@@ -23,7 +23,7 @@ def check_board(program: Program, board: Board) -> None:
     wanted = board_target(board, tile=program.tile)
     target = program.target
     for field in ("link_width_bits", "link_latency_cycles", "link_flit_cycles"):
-        for link in program.links or ():
+        for link in program.links:
             has = getattr(link, field.removeprefix("link_"))
             if has != getattr(wanted, field):
                 raise ProgramBoardError(
@@ -64,17 +64,19 @@ def _check_credits(program: Program, board: Board) -> None:
     """Check that the back wire has time for the credit of each page."""
     for edge in program.edges:
         page = program.buffer_by_name[edge.buffer].page
-        for link in (program.link_by_name[name] for name in edge.route or ()):
-            flits = page.beats * flit_count(page.beat_bits, link.width_bits)
-            cycles = flits * link.flit_cycles
-            if cycles < CREDIT_PERIOD_CYCLES:
-                raise ProgramBoardError(
-                    program=program.name,
-                    board=board.name,
-                    field=f"number of cycles for a page on edge {edge.name!r}",
-                    has=cycles,
-                    wants=CREDIT_PERIOD_CYCLES,
-                    contrast=f"a board returns a credit in {CREDIT_PERIOD_CYCLES}, so that credits "
-                    "would come slower than pages",
-                    way_out="compile it with a larger tile",
-                )
+        if edge.link is None:
+            continue
+        link = program.link_by_name[edge.link]
+        flits = page.beats * flit_count(page.beat_bits, link.width_bits)
+        cycles = flits * link.flit_cycles
+        if cycles < CREDIT_PERIOD_CYCLES:
+            raise ProgramBoardError(
+                program=program.name,
+                board=board.name,
+                field=f"number of cycles for a page on edge {edge.name!r}",
+                has=cycles,
+                wants=CREDIT_PERIOD_CYCLES,
+                contrast=f"a board returns a credit in {CREDIT_PERIOD_CYCLES}, so that credits "
+                "would come slower than pages",
+                way_out="compile it with a larger tile",
+            )

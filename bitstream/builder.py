@@ -24,7 +24,7 @@ from bitstream.usage import Names, usage, usage_by_component
 from compiler.check import require
 from compiler.ir.program import Program
 from compiler.serialize import to_json
-from constraints.cabling import Cabling, cable, joints_of_program
+from constraints.cabling import Cabling, cables_of_program, cabling_of
 from constraints.description import Board
 from hw.board.platform_top import platform_top
 from hw.board.resources import platform_of
@@ -40,7 +40,7 @@ REPORT_WIDTH = 160
 
 
 @dataclass(frozen=True)
-class Wishes:
+class BuildOptions:
     """How far a build goes.
 
     Parameters
@@ -73,7 +73,7 @@ def build_program(
     board: Board,
     *,
     chips: Sequence[int],
-    wishes: Wishes | None = None,
+    options: BuildOptions | None = None,
     progress: Progress = lambda _: None,
 ) -> tuple[ChipBuild, ...]:
     """Build chips of a program, each on a board of its own of the same kind.
@@ -104,18 +104,18 @@ def build_program(
     OutputFileError
         If the folder cannot be made, or holds something already.
     """
-    wishes = wishes or Wishes()
+    options = options or BuildOptions()
     require(program)
     check_board(program, board)
     check_folder(folder)
-    cabling = cable((board,) * program.chip_count, joints_of_program(program))
+    cabling = cabling_of((board,) * program.chip_count, cables_of_program(program))
     if board.bitstream:
-        check_tools(board.family, until=wishes.until)
-    elif wishes.until != STAGES[-1]:
-        raise StageError(board=board.name, until=wishes.until)
+        check_tools(board.family, until=options.until)
+    elif options.until != STAGES[-1]:
+        raise StageError(board=board.name, until=options.until)
     with whole_folder(folder) as made:
         try:
-            builds = tuple(_build_chips(made, cabling, program, chips, wishes, progress))
+            builds = tuple(_build_chips(made, cabling, program, chips, options, progress))
         except FpgaToolFailedError as error:
             raise _with_log_kept(error, place_of(folder)) from error
         _write_whole_program(made, program, cabling, builds)
@@ -155,7 +155,7 @@ def _build_chips(
     cabling: Cabling,
     program: Program,
     chips: Sequence[int],
-    wishes: Wishes,
+    options: BuildOptions,
     progress: Progress,
 ) -> Iterator[ChipBuild]:
     done: dict[str, tuple[int, _Made]] = {}
@@ -173,7 +173,7 @@ def _build_chips(
             plan.write(folder)
             results = _Made()
             if build.board.bitstream:
-                results = _run_stages(build, plan, folder, wishes, progress)
+                results = _run_stages(build, plan, folder, options, progress)
             done[plan.digest] = chip, results
             build = _told(build, results)
         _write_chip(folder, build)
@@ -181,20 +181,20 @@ def _build_chips(
 
 
 def _run_stages(
-    build: ChipBuild, plan: BuildPlan, folder: Path, wishes: Wishes, progress: Progress
+    build: ChipBuild, plan: BuildPlan, folder: Path, options: BuildOptions, progress: Progress
 ) -> _Made:
-    limit_seconds = wishes.limit_seconds
+    limit_seconds = options.limit_seconds
     progress(f"chip {build.chip}: synthesis")
     yosys, nextpnr, _ = TOOLS[build.board.family]
     made = _Made(netlist=synthesize(plan, folder, limit_seconds=limit_seconds))
     made = replace(made, tools=((yosys, tool_version(yosys)),))
-    if wishes.until == "synthesis":
+    if options.until == "synthesis":
         return made
     routed = route_seeds(
         plan,
         folder,
-        seeds=wishes.seeds,
-        router=wishes.router,
+        seeds=options.seeds,
+        router=options.router,
         limit_seconds=limit_seconds,
         told=lambda text: progress(f"chip {build.chip}: place and route, {text}"),
     )
@@ -203,7 +203,7 @@ def _run_stages(
     told = _told(build, made)
     assert told.best is not None
     choose(plan, folder, told.best.attempt)
-    if wishes.until == "route" or not (told.met or wishes.allow_slow):
+    if options.until == "route" or not (told.met or options.allow_slow):
         return made
     progress(f"chip {build.chip}: bitstream")
     return replace(made, bitstream=pack(plan, folder, limit_seconds=limit_seconds).name)
@@ -251,7 +251,7 @@ def _write_whole_program(
     (folder / "program.json").write_text(to_json(program), encoding="utf-8")
     (folder / "cabling.json").write_text(_dumped(cabling_record(cabling)), encoding="utf-8")
     lines = [*cabling_lines(cabling)]
-    if cabling.joints:
+    if cabling.cables:
         lines += ["", *aligned(cabling_rows(cabling))]
     (folder / "cabling.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     reports = {"chips": [record(build) for build in builds]}

@@ -100,9 +100,15 @@ class ChipBuild:
 
     @property
     def multiply_accumulates(self) -> int:
-        """Multiply-accumulates that the chip contributes to a product, padding not counted."""
-        claim = self.program.claim
-        return claim.m * claim.n * claim.k // self.program.chip_count
+        """Multiply-accumulates of the chip for a product, padding not counted."""
+        program = self.program
+        held = {t.value: program.real_shape(t) for t in program.chips[self.chip].tensors}
+        made = 0
+        for product in program.graph.operations:
+            if product.left in held and product.right in held:
+                (m, k), (_, n) = held[product.left], held[product.right]
+                made += m * n * k
+        return made
 
     @property
     def rate(self) -> float:

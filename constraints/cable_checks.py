@@ -1,7 +1,7 @@
 """What cables must satisfy, given the boards at their ends."""
 
 from constraints.board import Board
-from constraints.cables import Cabling, Joint
+from constraints.cables import Cable, Cabling
 from constraints.errors import (
     LinkEndsDifferError,
     PortDirectionError,
@@ -19,36 +19,36 @@ def check_cables(cabling: Cabling) -> None:
         At the first cable that these boards cannot have.
     """
     users: dict[tuple[int, str], str] = {}
-    for joint in cabling.joints:
+    for cable in cabling.cables:
         for chip, port, wanted in (
-            (joint.source, joint.source_port, "out"),
-            (joint.destination, joint.destination_port, "in"),
+            (cable.source, cable.source_port, "out"),
+            (cable.destination, cable.destination_port, "in"),
         ):
             assert port is not None
             board = cabling.boards[chip]
-            _check_end(joint, chip, port, board, wanted)
+            _check_end(cable, chip, port, board, wanted)
             if (chip, port) in users:
                 first = users[chip, port]
                 raise PortUsedTwiceError(
-                    chip=chip, port=port, board=board.name, first=first, second=joint.name
+                    chip=chip, port=port, board=board.name, first=first, second=cable.name
                 )
-            users[chip, port] = joint.name
-        _check_alike(joint, cabling.boards[joint.source], cabling.boards[joint.destination])
+            users[chip, port] = cable.name
+        _check_alike(cable, cabling.boards[cable.source], cabling.boards[cable.destination])
 
 
-def _check_end(joint: Joint, chip: int, port: str, board: Board, wanted: str) -> None:
+def _check_end(cable: Cable, chip: int, port: str, board: Board, wanted: str) -> None:
     if port not in board.link_by_name:
         known = tuple(board.link_by_name)
         raise UnknownLinkPortError(
-            cable=joint.name, chip=chip, port=port, board=board.name, known=known
+            cable=cable.name, chip=chip, port=port, board=board.name, known=known
         )
     if board.link_by_name[port].direction != wanted:
         raise PortDirectionError(
-            cable=joint.name, chip=chip, port=port, board=board.name, wanted=wanted
+            cable=cable.name, chip=chip, port=port, board=board.name, wanted=wanted
         )
 
 
-def _check_alike(joint: Joint, source: Board, destination: Board) -> None:
+def _check_alike(cable: Cable, source: Board, destination: Board) -> None:
     """Check what two boards must have in common to understand each other.
 
     Pulses on the back wire are counted in the cycles of each board's own clock, so a link whose
@@ -82,5 +82,5 @@ def _check_alike(joint: Joint, source: Board, destination: Board) -> None:
     ):
         if ours != theirs:
             raise LinkEndsDifferError(
-                cable=joint.name, field=field, source=ours, destination=theirs, way_out=way_out
+                cable=cable.name, field=field, source=ours, destination=theirs, way_out=way_out
             )

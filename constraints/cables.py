@@ -1,4 +1,4 @@
-"""Cables between boards, as data: joints, and the wires that they are made of."""
+"""Cables between boards, as data, and the wires that they are made of."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from constraints.board import Board, LinkPort
 
 
 @dataclass(frozen=True)
-class Joint:
+class Cable:
     """A cable between two chips.
 
     Parameters
@@ -48,7 +48,7 @@ class WireEnd:
 class Wire:
     """A wire of a cable. ``driver`` and ``listener`` are its ends by who drives it."""
 
-    joint: Joint
+    cable: Cable
     name: str
     driver: WireEnd
     listener: WireEnd
@@ -62,39 +62,39 @@ class Cabling:
     ----------
     boards : tuple of Board
         The board of each chip.
-    joints : tuple of Joint
+    cables : tuple of Cable
         Cables, with the ports of both ends.
     """
 
     boards: tuple[Board, ...]
-    joints: tuple[Joint, ...]
+    cables: tuple[Cable, ...]
 
     def ports(self, chip: int) -> tuple[LinkPort, ...]:
         """Link ports that a chip uses, in the order of its board."""
-        used = {joint.source_port for joint in self.joints if joint.source == chip}
-        used |= {joint.destination_port for joint in self.joints if joint.destination == chip}
+        used = {cable.source_port for cable in self.cables if cable.source == chip}
+        used |= {cable.destination_port for cable in self.cables if cable.destination == chip}
         return tuple(port for port in self.boards[chip].links if port.name in used)
 
-    def ends(self, joint: Joint) -> tuple[LinkPort, LinkPort]:
+    def ends(self, cable: Cable) -> tuple[LinkPort, LinkPort]:
         """The link ports that a cable joins: of the chip that sends, of the one that receives."""
-        assert joint.source_port is not None
-        assert joint.destination_port is not None
+        assert cable.source_port is not None
+        assert cable.destination_port is not None
         return (
-            self.boards[joint.source].link_by_name[joint.source_port],
-            self.boards[joint.destination].link_by_name[joint.destination_port],
+            self.boards[cable.source].link_by_name[cable.source_port],
+            self.boards[cable.destination].link_by_name[cable.destination_port],
         )
 
     def wires(self) -> Iterator[Wire]:
         """Every wire, cable by cable."""
-        for joint in self.joints:
-            source, destination = self.ends(joint)
+        for cable in self.cables:
+            source, destination = self.ends(cable)
             for (name, pin), (_, other) in zip(source.wires, destination.wires, strict=True):
                 ends = (
-                    self._end(joint.source, source, pin),
-                    self._end(joint.destination, destination, other),
+                    self._end(cable.source, source, pin),
+                    self._end(cable.destination, destination, other),
                 )
                 driver, listener = ends if source.drives(name) else ends[::-1]
-                yield Wire(joint, name, driver, listener)
+                yield Wire(cable, name, driver, listener)
 
     def _end(self, chip: int, port: LinkPort, pin: str) -> WireEnd:
         package_pin = self.boards[chip].package_pin(port.connector, pin)

@@ -7,18 +7,18 @@ from dataclasses import replace
 from compiler.ir.program import Program
 from constraints.board import Board
 from constraints.cable_checks import check_cables
-from constraints.cables import Cabling, Joint, Wire, WireEnd
+from constraints.cables import Cable, Cabling, Wire, WireEnd
 from constraints.errors import CablingValueError, OutOfLinkPortsError, UnknownChipError
 
 __all__ = [
     "SHAPES",
+    "Cable",
     "Cabling",
-    "Joint",
     "Wire",
     "WireEnd",
-    "cable",
-    "joints_of_program",
-    "joints_of_shape",
+    "cables_of_program",
+    "cables_of_shape",
+    "cabling_of",
 ]
 
 SHAPES = ("star", "tree", "ring")
@@ -31,7 +31,7 @@ RECEIVERS: dict[str, Callable[[int], int]] = {
 """By shape, the chip that each chip but the first sends to, as in the reductions of programs."""
 
 
-def cable(boards: Board | Sequence[Board], joints: Sequence[Joint]) -> Cabling:
+def cabling_of(boards: Board | Sequence[Board], joints: Sequence[Cable]) -> Cabling:
     """Join boards; a cable without ports gets the first free ones, in the order of the cables.
 
     Parameters
@@ -57,11 +57,17 @@ def cable(boards: Board | Sequence[Board], joints: Sequence[Joint]) -> Cabling:
     return cabling
 
 
-def joints_of_shape(shape: str, chips: int) -> tuple[Joint, ...]:
+def cables_of_shape(shape: str, chips: int, *, back: bool = False) -> tuple[Cable, ...]:
     """The cables of ``chips`` boards in a shape.
 
     ``star`` and ``tree`` bring partial sums to chip 0 as the reductions of programs do; in a
     ``ring`` each chip sends to the next, and the last to chip 0.
+
+    Parameters
+    ----------
+    back : bool
+        Whether each cable of a star or tree has another beside it that leads back, as a sum on
+        every chip needs them.
 
     Raises
     ------
@@ -74,25 +80,27 @@ def joints_of_shape(shape: str, chips: int) -> tuple[Joint, ...]:
     if not isinstance(chips, int) or chips < 1:
         raise CablingValueError(field="chips", rule="a positive integer", value=chips)
     if shape == "ring":
-        return tuple(Joint(chip, (chip + 1) % chips) for chip in range(chips if chips > 1 else 0))
-    return _to_the_first(shape, chips)
+        return tuple(Cable(chip, (chip + 1) % chips) for chip in range(chips if chips > 1 else 0))
+    return _to_the_first(shape, chips, back=back)
 
 
-def joints_of_program(program: Program) -> tuple[Joint, ...]:
+def cables_of_program(program: Program) -> tuple[Cable, ...]:
     """The cables that the links of a routed program need."""
     return tuple(
-        Joint(link.source_chip, link.destination_chip, link=link.name)
-        for link in program.canonical.links or ()
+        Cable(link.source_chip, link.destination_chip, link=link.name)
+        for link in program.canonical.links
     )
 
 
-def _to_the_first(shape: str, chips: int) -> tuple[Joint, ...]:
+def _to_the_first(shape: str, chips: int, *, back: bool) -> tuple[Cable, ...]:
     """The cables that lead to chip 0 in the end, in the order of the chips that receive."""
-    joints = (Joint(chip, RECEIVERS[shape](chip)) for chip in range(1, chips))
-    return tuple(sorted(joints, key=lambda joint: (joint.destination, joint.source)))
+    cables = [Cable(chip, RECEIVERS[shape](chip)) for chip in range(1, chips)]
+    if back:
+        cables += [Cable(cable.destination, cable.source) for cable in cables]
+    return tuple(sorted(cables, key=lambda cable: (cable.destination, cable.source)))
 
 
-def _with_ports(boards: tuple[Board, ...], joints: tuple[Joint, ...]) -> tuple[Joint, ...]:
+def _with_ports(boards: tuple[Board, ...], joints: tuple[Cable, ...]) -> tuple[Cable, ...]:
     """The cables with the ports of both ends."""
     free = {
         (chip, direction): [port.name for port in board.ports(direction)]
@@ -103,7 +111,7 @@ def _with_ports(boards: tuple[Board, ...], joints: tuple[Joint, ...]) -> tuple[J
         for chip, port, direction in _ends(joint):
             if port in free[chip, direction]:
                 free[chip, direction].remove(port)
-    complete: list[Joint] = []
+    complete: list[Cable] = []
     for joint in joints:
         ports: list[str] = []
         for chip, port, direction in _ends(joint):
@@ -114,33 +122,51 @@ def _with_ports(boards: tuple[Board, ...], joints: tuple[Joint, ...]) -> tuple[J
     return tuple(complete)
 
 
-def _ends(joint: Joint) -> tuple[tuple[int, str | None, str], tuple[int, str | None, str]]:
+def _ends(joint: Cable) -> tuple[tuple[int, str | None, str], tuple[int, str | None, str]]:
     """Chip, port and direction of both ends of a cable."""
     source = (joint.source, joint.source_port, "out")
     return source, (joint.destination, joint.destination_port, "in")
 
 
 def _out_of_ports(
-    boards: tuple[Board, ...], joints: tuple[Joint, ...], chip: int, direction: str
+    boards: tuple[Board, ...], cables: tuple[Cable, ...], chip: int, direction: str
 ) -> OutOfLinkPortsError:
     """The error of a chip whose ports do not suffice."""
-    ends = [(end, towards) for joint in joints for end, _, towards in _ends(joint)]
-    ports = len(boards[chip].ports(direction))
-    is_star = {(joint.source, joint.destination) for joint in joints} == {
-        (other, 0) for other in range(1, len(boards))
-    }
-    wanted = Counter(joint.destination for joint in _to_the_first("tree", len(boards)))
-    tree_fits = all(
-        wanted[number] <= len(board.ports("in")) and (number == 0 or bool(board.ports("out")))
-        for number, board in enumerate(boards)
-    )
     return OutOfLinkPortsError(
         chip=chip,
         board=boards[chip].name,
         direction=direction,
-        need=ends.count((chip, direction)),
-        ports=ports,
-        way_out=f"a tree needs {wanted[0]} (--reduce tree)"
-        if is_star and tree_fits
-        else "take fewer chips, or boards with more links",
+        need=_needed(cables)[chip, direction],
+        ports=len(boards[chip].ports(direction)),
+        way_out=_way_out(boards, cables, chip, direction),
+    )
+
+
+def _way_out(
+    boards: tuple[Board, ...], cables: tuple[Cable, ...], chip: int, direction: str
+) -> str:
+    """What else the ports of the boards suffice for."""
+    ends = {(cable.source, cable.destination) for cable in cables}
+    back = {(source, destination) for source, destination in ends if source < destination}
+    leads_back = bool(back) and {end[::-1] for end in back} <= ends
+    if ends - back == {(other, 0) for other in range(1, len(boards))}:
+        tree = _to_the_first("tree", len(boards), back=leads_back)
+        if (leads_back or not back) and _suffice(boards, tree):
+            return f"a tree needs {_needed(tree)[chip, direction]} (--reduce tree)"
+    forth = tuple(cable for cable in cables if cable.source > cable.destination)
+    if leads_back and _suffice(boards, forth):
+        return "a sum that stays at its home needs no cables back (--result home)"
+    return "take fewer chips, or boards with more links"
+
+
+def _needed(cables: Sequence[Cable]) -> Counter[tuple[int, str]]:
+    """Link ports that cables take, by chip and direction."""
+    return Counter((end, towards) for cable in cables for end, _, towards in _ends(cable))
+
+
+def _suffice(boards: Sequence[Board], cables: Sequence[Cable]) -> bool:
+    """Whether boards have ports for all of these cables."""
+    return all(
+        count <= len(boards[chip].ports(direction))
+        for (chip, direction), count in _needed(cables).items()
     )

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from compiler.toml_file import check_fields, is_file_name, read
 from constraints.board import Board
-from constraints.cabling import Cabling, Joint, cable
+from constraints.cabling import Cable, Cabling, cabling_of
 from constraints.description import load_board
 from constraints.errors import CablingFileError
 
@@ -36,14 +36,14 @@ def load_cabling(path: str | Path) -> Cabling:
         beside = Path(path).parent / name
         boards.append(load_board(beside if is_file_name(name) else name))
     wires = _listed(entries, "wires", dict, "[[wires]] tables", place)
-    return cable(boards, tuple(_joint(wire, place) for wire in wires))
+    return cabling_of(boards, tuple(_joint(wire, place) for wire in wires))
 
 
-def _joint(wire: dict[str, Any], place: str) -> Joint:
+def _joint(wire: dict[str, Any], place: str) -> Cable:
     check_fields(wire, place=f"{place}, wires", required=("from", "to"), error=CablingFileError)
     source, source_port = _end(wire, "from", place)
     destination, destination_port = _end(wire, "to", place)
-    return Joint(source, destination, source_port, destination_port)
+    return Cable(source, destination, source_port, destination_port)
 
 
 def _end(wire: dict[str, Any], field: str, place: str) -> tuple[int, str]:

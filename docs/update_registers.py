@@ -7,8 +7,8 @@ difference.
 from pathlib import Path
 
 from compiler import targets
-from compiler.passes.shard import ShardPlan
-from compiler.pipeline import compile, shard
+from compiler.pipeline import compile
+from compiler.shard_plan import ShardPlan
 from compiler.workload import MatmulSpec
 from hw.board.board_registers import board_registers
 from hw.verilog.design import design
@@ -55,7 +55,7 @@ older version answer so where `version` stands. The checksum is that of zlib and
 def text() -> str:
     """The page."""
     machine = targets.get("token-mesh", tile=4)
-    program = shard(compile(MatmulSpec(16, 16, 64), machine), ShardPlan(2, "tree"), machine)
+    program = compile(MatmulSpec(16, 16, 64), machine, ShardPlan(2, "tree"))
     parts = [INTRODUCTION, BOARD, "\n".join(register_table(board_registers())) + "\n"]
     for module in design(program).modules:
         if module.register_map is not None:

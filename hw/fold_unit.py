@@ -13,11 +13,15 @@ from compiler.ir.body import (
     Literal,
     Max,
     Operand,
+    in_postorder,
     is_operation,
     literals_of,
     operands_of,
 )
 from hw.interfaces import lane_layout
+
+NAMED_OPERANDS = 8
+"""Operands that the name of a sum lists, at most."""
 
 
 class FoldUnit(wiring.Component):
@@ -76,11 +80,26 @@ class FoldUnit(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        self._elaborate_operation(m, self.body, self.o)
+        sides: list = []
+        for part in in_postorder(self.body):
+            match part:
+                case Operand(index):
+                    sides.append(self.i[index])
+                case Literal():
+                    sides.append(part)
+                case Add() | Max():
+                    right, left = sides.pop(), sides.pop()
+                    result = self.o if part is self.body else self._between(part)
+                    self._elaborate_operation(m, part, left, right, result)
+                    sides.append(result)
         return m
 
-    def _elaborate_operation(self, m: Module, body: Add | Max, result) -> None:
-        left, right = (self._operand(m, operand) for operand in (body.left, body.right))
+    def _between(self, body: Add | Max):
+        """The register of an operation within the body, as a stream."""
+        return stream.Signature(self.beat).create(path=(_stream_name(body),))
+
+    def _elaborate_operation(self, m: Module, body: Add | Max, left, right, result) -> None:
+        """One stage of the pipeline: it takes from streams, or literals, on both of its sides."""
         streams = [side for side in (left, right) if not isinstance(side, Literal)]
         free = ~result.valid | result.ready
         all_valid = reduce(and_, (stream.valid for stream in streams))
@@ -91,16 +110,6 @@ class FoldUnit(wiring.Component):
             m.d.sync += result.valid.eq(all_valid)
         with m.If(all_valid & free):
             m.d.sync += result.payload.eq(self._combine(body, left, right))
-
-    def _operand(self, m: Module, body: Body):
-        """The stream of a sub-expression: an input, a register of its own, or a literal."""
-        if isinstance(body, Operand):
-            return self.i[body.index]
-        if isinstance(body, Literal):
-            return body
-        between = stream.Signature(self.beat).create(path=(_stream_name(body),))
-        self._elaborate_operation(m, body, between)
-        return between
 
     def _combine(self, body: Add | Max, left, right):
         width = self.beat.elem_shape.width
@@ -120,4 +129,7 @@ class FoldUnit(wiring.Component):
 
 
 def _stream_name(body: Body) -> str:
-    return "op_" + "_".join(map(str, operands_of(body)))
+    """The operands that an operation has below it, as far as a name should list them."""
+    below = list(operands_of(body))
+    more = [f"and_{len(below) - NAMED_OPERANDS}_more"] if len(below) > NAMED_OPERANDS else []
+    return "_".join(["op", *map(str, below[:NAMED_OPERANDS]), *more])

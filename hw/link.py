@@ -44,8 +44,8 @@ class LinkTransmitter(wiring.Component):
     stalled : ``Out(1)``
         Asserted in a cycle in which a beat waits for a credit, and for nothing else.
     landing_pages : ``In(range(credits + 1))``
-        Only if ``depth_from_port``. Depth of the landing buffer, in pages, which does not change, but is 0
-        while the link is down: then no page begins.
+        Only if ``depth_from_port``. Depth of the landing buffer, in pages, which does not change,
+        but is 0 while the link is down: then no page begins.
 
     Raises
     ------

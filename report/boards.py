@@ -91,7 +91,7 @@ def cabling_rows(cabling: Cabling) -> list[Sequence[str]]:
     """A row for each wire between boards, below the names of the columns."""
     head = ("cable", "wire", "driven at", "read at")
     wires = cabling.wires()
-    rows = ((w.joint.name, w.name, _place(w.driver), _place(w.listener)) for w in wires)
+    rows = ((w.cable.name, w.name, _place(w.driver), _place(w.listener)) for w in wires)
     return [head, *rows]
 
 
@@ -108,19 +108,19 @@ def cabling_lines(cabling: Cabling) -> Iterator[str]:
 
 def cabling_record(cabling: Cabling) -> dict[str, Any]:
     """A cabling as plain data."""
-    cables = {joint.name: joint for joint in cabling.joints}
+    cables = {cable.name: cable for cable in cabling.cables}
     wires: dict[str, list[dict[str, Any]]] = {name: [] for name in cables}
     for wire in cabling.wires():
         ends = {"driver": asdict(wire.driver), "listener": asdict(wire.listener)}
-        wires[wire.joint.name].append({"wire": wire.name, **ends})
+        wires[wire.cable.name].append({"wire": wire.name, **ends})
     return {
         "boards": [board.name for board in cabling.boards],
         "cables": [
             {
-                "from": {"chip": joint.source, "port": joint.source_port},
-                "to": {"chip": joint.destination, "port": joint.destination_port},
+                "from": {"chip": cable.source, "port": cable.source_port},
+                "to": {"chip": cable.destination, "port": cable.destination_port},
                 "wires": wires[name],
             }
-            for name, joint in cables.items()
+            for name, cable in cables.items()
         ],
     }

@@ -1,12 +1,15 @@
 """What a run looks like: as a record for machines, as a table and bars for people."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from compiler.ir.program import Program
+from compiler.ir.tensor import Tensor
 from sim.result import ChipActivity, RunResult
 
 LEVELS = " ▁▂▃▄▅▆▇█"
@@ -31,6 +34,7 @@ def record(result: RunResult, *, reduce: str | None = None) -> dict[str, Any]:
         "k": claim.k,
         "k_pad": claim.k_pad,
         "chips": program.chip_count,
+        "mesh": {axis.name: axis.size for axis in program.mesh.axes},
         "tile": program.tile,
         "target": program.target.name,
         "reduce": program.collectives[0].algorithm if program.collectives else reduce,
@@ -57,10 +61,26 @@ def record(result: RunResult, *, reduce: str | None = None) -> dict[str, Any]:
         "activity": [
             {"chip": chip.chip, "active_cycles": chip.active_cycles} for chip in result.chips
         ],
-        "differences": [
-            dict(zip(("row", "col", "got", "want"), difference, strict=True))
-            for difference in result.differences(SHOWN_DIFFERENCES)
-        ],
+        "outputs": [_output(program, tensor) for tensor in _outputs(program)],
+        "differences": [asdict(each) for each in result.differences(SHOWN_DIFFERENCES)],
+    }
+
+
+def _outputs(program: Program) -> tuple[Tensor, ...]:
+    """What chips have of the outputs."""
+    return tuple(t for name in program.graph.outputs for t in program.tensors_of.get(name, ()))
+
+
+def _output(program: Program, tensor: Tensor) -> dict[str, Any]:
+    """What one chip has of an output: which rows and columns."""
+    rows, cols = program.real_shape(tensor)
+    return {
+        "output": tensor.value,
+        "chip": tensor.chip,
+        "row": tensor.part.row,
+        "col": tensor.part.col,
+        "rows": rows,
+        "cols": cols,
     }
 
 
@@ -86,6 +106,8 @@ def _table(result: RunResult) -> Table:
     if claim.k_pad:
         shape += f" (k padded to {claim.k + claim.k_pad})"
     chips = str(program.chip_count)
+    if len(program.mesh.axes) > 1:
+        chips += f" ({program.mesh})"
     if program.collectives:
         chips += f", {program.collectives[0].algorithm} reduction"
     rows = {
@@ -96,13 +118,28 @@ def _table(result: RunResult) -> Table:
         "ideal cycles": f"{result.ideal_cycles:,}",
         "utilisation": f"{result.utilization:.1%}, {_counting(result)}",
         "exposed reduction": f"{result.exposed_reduction_cycles:,} cycles",
+        "result": _places(program),
         "equals numpy": _verdict(result),
     }
     table = Table(show_header=False)
     for name, value in rows.items():
+        if not value:
+            continue
         wrong = name == "equals numpy" and not result.exact
         table.add_row(name, Text(value, style="bold red" if wrong else ""))
     return table
+
+
+def _places(program: Program) -> str:
+    """Where the outputs are, unless that is one chip."""
+    outputs = _outputs(program)
+    chips = len({tensor.chip for tensor in outputs})
+    if chips == 1:
+        return ""
+    parts = {(tensor.value, tensor.part.row, tensor.part.col) for tensor in outputs}
+    if len(parts) == len(program.graph.outputs):
+        return f"whole on {'every chip' if chips == program.chip_count else f'{chips} chips'}"
+    return f"in {len(parts)} parts on {chips} chips"
 
 
 def _counting(result: RunResult) -> str:
@@ -116,9 +153,11 @@ def _counting(result: RunResult) -> str:
 def _verdict(result: RunResult) -> str:
     if result.exact:
         return "exact"
+    several = len({tensor.chip for tensor in _outputs(result.program)}) > 1
     differences = [
-        f"C[{row},{col}] is {got}, not {want}"
-        for row, col, got, want in result.differences(SHOWN_DIFFERENCES)
+        f"{each.output}[{each.row},{each.col}] {f'of chip {each.chip} ' if several else ''}"
+        f"is {each.got}, not {each.want}"
+        for each in result.differences(SHOWN_DIFFERENCES)
     ]
     return "NOT EXACT: " + "; ".join(differences)
 

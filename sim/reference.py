@@ -22,9 +22,7 @@ def claimed(graph: Graph, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndar
     values = dict(inputs)
     for operation in graph.operations:
         total = product(values[operation.left], values[operation.right])
-        values[operation.output] = (
-            total if operation.map is None else mapped(total, operation.map)
-        )
+        values[operation.output] = total if operation.map is None else mapped(total, operation.map)
     return {name: values[name] for name in graph.outputs}
 
 

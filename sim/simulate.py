@@ -69,9 +69,7 @@ def simulate(
     program = program.canonical
     contents = bind(program, *arrays, inputs=inputs)
     assert program.schedule is not None
-    images = {
-        name: words(array, program.tensor_by_name[name]) for name, array in contents.items()
-    }
+    images = {name: words(array, program.tensor_by_name[name]) for name, array in contents.items()}
     limit = max_cycles or 2 * program.schedule.cycles + 1000
     if engine == "compiled":
         run = CompiledEngine(program).run(images, max_cycles=limit, progress=progress)

@@ -6,7 +6,7 @@ import numpy as np
 
 from compiler.ir.dtype import integer
 from compiler.ir.tensor import Tensor
-from hw.register_map import ELEMENT_BITS, Window
+from hw.register_map import Window, element_bits
 from sim.exact import exact
 from sim.images import beats_of, matrix_of
 
@@ -27,6 +27,6 @@ def window_beats(array: np.ndarray, tensor: Tensor, window: Window) -> list[byte
 
 def matrix_of_window(beats: list[bytes], tensor: Tensor) -> np.ndarray:
     """The int32 matrix in the beats of a tensor's window, without the padding of edge tiles."""
-    bits = ELEMENT_BITS[tensor.role]
+    bits = element_bits(tensor)
     words = [int.from_bytes(beat[: bits // 8 * tensor.tile], "little") for beat in beats]
     return matrix_of(words, replace(tensor, dtype=integer(bits)))

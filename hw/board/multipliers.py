@@ -1,7 +1,6 @@
 """What the multipliers of a chip are on a board's device."""
 
 from compiler.ir.program import Program
-from compiler.ir.stage import MatmulTiles
 from constraints.board import Board
 from hw.multiplier.ecp5 import Ecp5Multiplier
 from hw.multiplier.ice40 import Ice40Multiplier
@@ -18,9 +17,6 @@ def board_multipliers(program: Program, chip: int, board: Board) -> MultiplierPl
     """
     if board.multiplier_style not in BLOCKS:
         return None
-    products = sum(
-        isinstance(stage.kind, MatmulTiles) and stage.site is not None and stage.site.chip == chip
-        for stage in program.stages
-    )
+    products = len(program.chips[chip].products)
     available = board.multipliers // max(1, products)
     return plan_multipliers(program.tile, available, block=BLOCKS[board.multiplier_style])

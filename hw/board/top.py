@@ -193,12 +193,12 @@ def board_top(
     """
     board = cabling.boards[chip]
     ports: dict[str, str] = {}
-    for joint in cabling.joints:
-        source, destination = cabling.ends(joint)
-        if joint.source == chip:
-            ports[joint.link] = source.name
-        if joint.destination == chip:
-            ports[joint.link] = destination.name
+    for cable in cabling.cables:
+        source, destination = cabling.ends(cable)
+        if cable.source == chip:
+            ports[cable.link] = source.name
+        if cable.destination == chip:
+            ports[cable.link] = destination.name
     return BoardTop(
         program,
         chip,

@@ -40,6 +40,7 @@ class Design:
     """All modules of a program; ``top`` is the system. Inner modules come with their chip."""
 
     program: Program
+    topology: Topology
     top: Module
     modules: tuple[Module, ...]
 
@@ -57,7 +58,7 @@ def design(program: Program) -> Design:
     guard = _converted(StartGuard(), "start_guard", {"chips": program.chip_count})
     modules = (*chips, *joints.values(), guard)
     top = _system(program.name, topology, chips, joints, guard)
-    return Design(program, top, modules)
+    return Design(program, topology, top, modules)
 
 
 def _chip_modules(program: Program) -> tuple[Module, ...]:

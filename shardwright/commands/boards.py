@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from constraints.cabling import SHAPES, Cabling, cable, joints_of_shape
+from constraints.cabling import SHAPES, Cabling, cabling_of, cables_of_shape
 from constraints.cabling_file import load_cabling
 from constraints.description import board_names, load_board
 from report.boards import (
@@ -63,7 +63,7 @@ def boards(
         _print([board_record(each) for each in found], aligned(board_rows(found)), as_json)
     elif chips is not None:
         one = load_board(board)
-        _print_cabling(cable((one,) * chips, joints_of_shape(shape, chips)), as_json)
+        _print_cabling(cabling_of((one,) * chips, cables_of_shape(shape, chips)), as_json)
     else:
         one = load_board(board)
         lines = (*board_lines(one), "", *aligned(pin_rows(one)))
@@ -72,7 +72,7 @@ def boards(
 
 def _print_cabling(cabling: Cabling, as_json: bool) -> None:
     rows = cabling_rows(cabling)
-    table = ("", *aligned(rows)) if cabling.joints else ()
+    table = ("", *aligned(rows)) if cabling.cables else ()
     _print(cabling_record(cabling), (*cabling_lines(cabling), *table), as_json)
 
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from bitstream import builder
-from bitstream.builder import Wishes, build_program
+from bitstream.builder import BuildOptions, build_program
 from bitstream.chip_build import ChipBuild
 from bitstream.errors import TimingMissedError
 from bitstream.report import pictures, record, summary
@@ -18,7 +18,7 @@ from bitstream.router import AUTO, ROUTERS
 from bitstream.tool_errors import FpgaToolFailedError
 from bitstream.toolchain import LIMIT_SECONDS, STAGES
 from compiler.ir.program import Program
-from constraints.cabling import cable, joints_of_shape
+from constraints.cabling import cables_of_shape, cabling_of
 from constraints.description import Board, board_names, load_board
 from constraints.target import board_target
 from shardwright.paths import check_outputs
@@ -98,22 +98,22 @@ def build(
     board = load_board(board_name)
     if options["program_file"] is None:  # before the compiler, which knows no directions of ports
         plan = plan_of(**options)
-        cable((board,) * plan.chips, joints_of_shape(plan.reduce, plan.chips))
+        cabling_of((board,) * plan.chips, cables_of_shape(plan.reduce, plan.chips))
     problem = load_or_state_problem(target=board_target(board), **options)
     built = _chips(chip, problem.program)
-    wishes = Wishes(
+    build_options = BuildOptions(
         until=until, seeds=seeds, router=router, limit_seconds=limit, allow_slow=allow_slow
     )
     try:
         with _progress(shown=not as_json and sys.stderr.isatty()) as told:
             builds = build_program(
-                output, problem.program, board, chips=built, wishes=wishes, progress=told
+                output, problem.program, board, chips=built, options=build_options, progress=told
             )
     except FpgaToolFailedError as error:
         complain("\n".join(error.log.splitlines()[-TAIL_LINES:]))
         raise
     _show(builds, output, as_json)
-    _judge(builds, board, output, wishes)
+    _judge(builds, board, output, build_options)
 
 
 def _chips(chip: str, program: Program) -> tuple[int, ...]:
@@ -149,8 +149,10 @@ def _show(builds: tuple[ChipBuild, ...], output: str, as_json: bool) -> None:
             say(summary(each))
 
 
-def _judge(builds: tuple[ChipBuild, ...], board: Board, output: str, wishes: Wishes) -> None:
+def _judge(
+    builds: tuple[ChipBuild, ...], board: Board, output: str, build_options: BuildOptions
+) -> None:
     """Exit with status 1 if a bitstream that was asked for is not there."""
     missed = tuple(build.chip for build in builds if not build.met and not build.bitstream)
-    if missed and wishes.until == STAGES[-1]:
+    if missed and build_options.until == STAGES[-1]:
         raise TimingMissedError(chips=missed, board=board.name, folder=output)

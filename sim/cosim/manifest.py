@@ -6,7 +6,6 @@ from typing import Any
 
 from compiler.ir.program import Program
 from compiler.ir.tensor import Tensor
-from hw.link_ports import constants
 from hw.names import link_name, local_name
 from hw.register_map import Register, RegisterMap, Window
 from hw.system import settling_cycles
@@ -175,7 +174,7 @@ def _chip(design: Design, chip: int, with_top: bool) -> dict[str, Any]:
         "module": module.name,
         "instance": f"c{chip}",
         "host_prefix": f"c{chip}_host_" if with_top else "host_",
-        "constants": constants(design.program, chip),
+        "constants": design.topology.constants[chip],
         "registers": f"{module.name}.registers.json",
     }
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from bitstream.builder import Wishes, build_program
+from bitstream.builder import BuildOptions, build_program
 from bitstream.tool_errors import (
     FpgaToolFailedError,
     FpgaToolMissingError,
@@ -72,7 +72,7 @@ def test_the_best_of_the_seeds_is_taken(tmp_path, monkeypatch, tools):
     tools.reached_mhz = {1: 81.0, 2: 95.0, 3: 90.0}
     tools.install(monkeypatch)
     (build,) = build_program(
-        tmp_path / "out", small_program(ULX), ULX, chips=(0,), wishes=Wishes(seeds=3)
+        tmp_path / "out", small_program(ULX), ULX, chips=(0,), options=BuildOptions(seeds=3)
     )
     assert build.best is not None
     assert build.best.seed == 2
@@ -94,7 +94,7 @@ def test_a_build_ends_where_it_is_told_to(tmp_path, monkeypatch, tools, until, m
     for tool in {"synthesis": ("nextpnr-ecp5", "ecppack"), "route": ("ecppack",)}[until]:
         (tools.folder / tool).unlink()
     (build,) = build_program(
-        tmp_path / "out", small_program(ULX), ULX, chips=(0,), wishes=Wishes(until=until)
+        tmp_path / "out", small_program(ULX), ULX, chips=(0,), options=BuildOptions(until=until)
     )
     assert build.bitstream == ""
     assert made <= names(tmp_path / "out" / "chip_0")
@@ -114,8 +114,8 @@ def test_a_bitstream_that_misses_its_timing_is_refused(tmp_path, monkeypatch, to
 def test_it_is_made_where_that_is_allowed(tmp_path, monkeypatch, tools):
     tools.reached_mhz = {1: 79.0}
     tools.install(monkeypatch)
-    wishes = Wishes(allow_slow=True)
-    (build,) = build_program(tmp_path / "out", small_program(ULX), ULX, chips=(0,), wishes=wishes)
+    options = BuildOptions(allow_slow=True)
+    (build,) = build_program(tmp_path / "out", small_program(ULX), ULX, chips=(0,), options=options)
     assert (build.met, build.bitstream) == (False, "top.bit")
 
 
@@ -153,7 +153,11 @@ def test_a_board_without_open_tools_gets_the_project_of_its_vendor(tmp_path, mon
     assert {"top.v", "top.xdc", "top.tcl", "report.json"} <= names(tmp_path / "out" / "chip_0")
     with pytest.raises(StageError, match="open tools make no bitstream for board 'arty-a7-100t'"):
         build_program(
-            tmp_path / "no", small_program(ARTY), ARTY, chips=(0,), wishes=Wishes(until="route")
+            tmp_path / "no",
+            small_program(ARTY),
+            ARTY,
+            chips=(0,),
+            options=BuildOptions(until="route"),
         )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bitstream.builder import Wishes, build_program
+from bitstream.builder import BuildOptions, build_program
 from bitstream.stages import Attempt
 from bitstream.tool_errors import FpgaToolEndlessError
 from constraints.description import load_board
@@ -30,7 +30,9 @@ def test_the_script_of_a_chip_makes_its_bitstream_again(tmp_path, monkeypatch, t
     tools.reached_mhz = {1: 81.0, 2: 95.0, 3: 90.0}
     tools.behaviours = {"2_router1": "stalls"}
     tools.install(monkeypatch)
-    build_program(tmp_path / "out", small_program(ULX), ULX, chips=(0,), wishes=Wishes(seeds=3))
+    build_program(
+        tmp_path / "out", small_program(ULX), ULX, chips=(0,), options=BuildOptions(seeds=3)
+    )
     chip = tmp_path / "out" / "chip_0"
     made = (chip / "top.bit").read_bytes()
     assert made == b"routed from seed 2 by router2, packed"
@@ -45,8 +47,8 @@ def test_the_next_router_takes_over_from_one_that_does_not_end(
 ):
     tools.behaviours = {"1_router1": behaviour}
     tools.install(monkeypatch)
-    wishes = Wishes(limit_seconds=3)
-    (build,) = build_program(tmp_path / "out", small_program(ULX), ULX, chips=(0,), wishes=wishes)
+    options = BuildOptions(limit_seconds=3)
+    (build,) = build_program(tmp_path / "out", small_program(ULX), ULX, chips=(0,), options=options)
     assert build.best is not None
     assert build.best.attempt == Attempt(1, "router2")
     (given_up,) = build.given_up
@@ -68,8 +70,8 @@ def test_the_next_router_takes_over_from_one_that_does_not_end(
 def test_no_process_of_a_tool_that_hangs_is_left(tmp_path, monkeypatch, tools):
     tools.behaviours = {"1_router1": "hangs"}
     tools.install(monkeypatch)
-    wishes = Wishes(limit_seconds=3)
-    build_program(tmp_path / "out", small_program(ULX), ULX, chips=(0,), wishes=wishes)
+    options = BuildOptions(limit_seconds=3)
+    build_program(tmp_path / "out", small_program(ULX), ULX, chips=(0,), options=options)
     (child,) = tools.pids.read_text().split()
     state = Path(f"/proc/{child}/stat")
     assert not state.exists() or ") Z " in state.read_text()
@@ -81,8 +83,8 @@ def test_another_seed_is_tried_where_a_router_that_was_asked_for_stalls(
     tools.reached_mhz = {2: 90.0}
     tools.behaviours = {"1_router1": "stalls"}
     tools.install(monkeypatch)
-    wishes = Wishes(router="router1")
-    (build,) = build_program(tmp_path / "out", small_program(ULX), ULX, chips=(0,), wishes=wishes)
+    options = BuildOptions(router="router1")
+    (build,) = build_program(tmp_path / "out", small_program(ULX), ULX, chips=(0,), options=options)
     assert build.best is not None
     assert build.best.attempt == Attempt(2, "router1")
 
@@ -90,9 +92,9 @@ def test_another_seed_is_tried_where_a_router_that_was_asked_for_stalls(
 def test_a_build_none_of_whose_attempts_ends_says_so_of_each(tmp_path, monkeypatch, tools):
     tools.behaviours = {f"{seed}_router2": "stalls" for seed in (1, 2, 3, 4)}
     tools.install(monkeypatch)
-    wishes = Wishes(seeds=2, router="router2")
+    options = BuildOptions(seeds=2, router="router2")
     with pytest.raises(FpgaToolEndlessError) as caught:
-        build_program(tmp_path / "out", small_program(ULX), ULX, chips=(0,), wishes=wishes)
+        build_program(tmp_path / "out", small_program(ULX), ULX, chips=(0,), options=options)
     stalls = [f"router2 stalls from seed {seed} with 7 of 5,012 arcs left" for seed in range(1, 5)]
     assert str(caught.value) == (
         f"place and route: nextpnr-ecp5 was ended: {'; '.join(stalls)}; try more seeds (--seeds), "

@@ -6,10 +6,10 @@ import subprocess
 
 import pytest
 
-from bitstream.builder import Wishes, build_program, plan_chip
+from bitstream.builder import BuildOptions, build_program, plan_chip
 from bitstream.tool_errors import FpgaToolMissingError
 from bitstream.toolchain import check_tools, find_tool
-from constraints.cabling import cable, joints_of_program
+from constraints.cabling import cabling_of, cables_of_program
 from constraints.description import board_names, load_board
 from tests.bitstream.tools import blink, small_program
 from tests.hw.board.designs import location
@@ -27,7 +27,7 @@ def test_a_chip_is_synthesised_and_fits(name, chip, tmp_path):
         pytest.skip(str(missing))
     program = small_program(board)
     (build,) = build_program(
-        tmp_path / "out", program, board, chips=(chip,), wishes=Wishes(until="synthesis")
+        tmp_path / "out", program, board, chips=(chip,), options=BuildOptions(until="synthesis")
     )
     assert build.total is not None
     assert build.total.multipliers == TILE**2
@@ -48,9 +48,9 @@ def test_the_script_of_a_chip_makes_its_bitstream_again_bit_by_bit(tmp_path, mon
     except FpgaToolMissingError as missing:
         pytest.skip(str(missing))
     blink(monkeypatch)
-    wishes = Wishes(seeds=3)
+    options = BuildOptions(seeds=3)
     program = small_program(board)
-    (build,) = build_program(tmp_path / "out", program, board, chips=(0,), wishes=wishes)
+    (build,) = build_program(tmp_path / "out", program, board, chips=(0,), options=options)
     assert build.best is not None
     chip = tmp_path / "out" / "chip_0"
     made = (chip / build.bitstream).read_bytes()
@@ -68,7 +68,7 @@ def test_every_cable_of_a_program_is_on_its_pins(name):
     """The pin file of each chip has each of its wires where the cabling says, and no other."""
     board = load_board(name)
     program = small_program(board, chips=2)
-    cabling = cable((board,) * program.chip_count, joints_of_program(program))
+    cabling = cabling_of((board,) * program.chip_count, cables_of_program(program))
     plans = {chip: plan_chip(program, chip, cabling) for chip in range(program.chip_count)}
     wires = list(cabling.wires())
     assert wires

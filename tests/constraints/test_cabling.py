@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from constraints.cabling import Joint, cable, joints_of_program, joints_of_shape
+from constraints.cabling import Cable, cabling_of, cables_of_program, cables_of_shape
 from constraints.description import load_board
 from constraints.errors import (
     CablingValueError,
@@ -23,11 +23,11 @@ ICEBREAKER = load_board("icebreaker")
 
 
 def names(cabling):
-    return [joint.name for joint in cabling.joints]
+    return [cable.name for cable in cabling.cables]
 
 
 def test_a_star_brings_every_chip_to_the_first():
-    assert names(cable(ULX3S, joints_of_shape("star", 5))) == [
+    assert names(cabling_of(ULX3S, cables_of_shape("star", 5))) == [
         "c1.out0->c0.in0",
         "c2.out0->c0.in1",
         "c3.out0->c0.in2",
@@ -36,7 +36,7 @@ def test_a_star_brings_every_chip_to_the_first():
 
 
 def test_a_tree_pairs_chips_as_the_reduction_does():
-    assert names(cable(ULX3S, joints_of_shape("tree", 8))) == [
+    assert names(cabling_of(ULX3S, cables_of_shape("tree", 8))) == [
         "c1.out0->c0.in0",
         "c2.out0->c0.in1",
         "c4.out0->c0.in2",
@@ -51,20 +51,20 @@ def test_a_tree_pairs_chips_as_the_reduction_does():
 @pytest.mark.parametrize("chips", [2, 3, 4, 7, 8])
 def test_shapes_join_the_chips_that_reductions_of_that_name_join(shape, chips):
     program = program_for(8, 8, 8 * chips, chips=chips, tile=4, reduce=shape)
-    needed = {(joint.source, joint.destination) for joint in joints_of_program(program)}
-    joined = [(joint.source, joint.destination) for joint in joints_of_shape(shape, chips)]
+    needed = {(cable.source, cable.destination) for cable in cables_of_program(program)}
+    joined = [(cable.source, cable.destination) for cable in cables_of_shape(shape, chips)]
     assert len(joined) == len(needed)
     assert {*joined} == needed
 
 
 def test_a_ring_comes_back_to_the_first_chip():
     cables = ["c0.out0->c1.in0", "c1.out0->c2.in0", "c2.out0->c0.in0"]
-    assert names(cable(ICEBREAKER, joints_of_shape("ring", 3))) == cables
+    assert names(cabling_of(ICEBREAKER, cables_of_shape("ring", 3))) == cables
 
 
 @pytest.mark.parametrize("shape", ["star", "tree", "ring"])
 def test_one_chip_has_no_cables(shape):
-    cabling = cable(ICEBREAKER, joints_of_shape(shape, 1))
+    cabling = cabling_of(ICEBREAKER, cables_of_shape(shape, 1))
     assert cabling.boards == (ICEBREAKER,)
     assert list(cabling.wires()) == []
 
@@ -72,13 +72,13 @@ def test_one_chip_has_no_cables(shape):
 @pytest.mark.parametrize("shape", ["star", "tree"])
 @pytest.mark.parametrize("chips", [2, 3, 5])
 def test_every_chip_but_the_first_sends_once(shape, chips):
-    joints = joints_of_shape(shape, chips)
-    assert sorted(joint.source for joint in joints) == list(range(1, chips))
-    assert all(joint.destination < joint.source for joint in joints)
+    cables = cables_of_shape(shape, chips)
+    assert sorted(cable.source for cable in cables) == list(range(1, chips))
+    assert all(cable.destination < cable.source for cable in cables)
 
 
 def test_sixteen_ulx3s_make_a_tree():
-    cabling = cable(ULX3S, joints_of_shape("tree", 16))
+    cabling = cabling_of(ULX3S, cables_of_shape("tree", 16))
     assert [port.name for port in cabling.ports(0)] == ["in0", "in1", "in2", "in3"]
     assert [port.name for port in cabling.ports(15)] == ["out0"]
 
@@ -86,7 +86,7 @@ def test_sixteen_ulx3s_make_a_tree():
 @pytest.mark.parametrize("board", [ULX3S, ECPIX5, ICEBREAKER], ids=lambda board: board.name)
 def test_a_cable_is_listed_wire_by_wire(board):
     """Both ends by connector pin and package pin; only the credits run the other way."""
-    wires = list(cable(board, joints_of_shape("tree", 2)).wires())
+    wires = list(cabling_of(board, cables_of_shape("tree", 2)).wires())
     sender, receiver = board.link_by_name["out0"], board.link_by_name["in0"]
     data = [f"data[{index}]" for index in range(board.link_pins)]
     assert [wire.name for wire in wires] == ["clock", "valid", *data, "back"]
@@ -109,8 +109,8 @@ def test_a_cable_is_listed_wire_by_wire(board):
 
 def test_stated_ports_are_taken_before_free_ones():
     """A cable that leaves its port open gets none that a later cable states."""
-    joints = (Joint(1, 0), Joint(2, 0, "out0", "in0"), Joint(3, 0, None, "in2"), Joint(4, 0))
-    assert names(cable(ULX3S, joints)) == [
+    cables = (Cable(1, 0), Cable(2, 0, "out0", "in0"), Cable(3, 0, None, "in2"), Cable(4, 0))
+    assert names(cabling_of(ULX3S, cables)) == [
         "c1.out0->c0.in1",
         "c2.out0->c0.in0",
         "c3.out0->c0.in2",
@@ -120,7 +120,7 @@ def test_stated_ports_are_taken_before_free_ones():
 
 def test_a_star_of_too_many_suggests_a_tree():
     with pytest.raises(OutOfLinkPortsError) as error:
-        cable(ULX3S, joints_of_shape("star", 8))
+        cabling_of(ULX3S, cables_of_shape("star", 8))
     assert str(error.value) == (
         "chip c0 needs 7 'in' links, and board 'ulx3s-85f' carries 4; a tree needs 3 "
         "(--reduce tree)"
@@ -130,7 +130,7 @@ def test_a_star_of_too_many_suggests_a_tree():
 @pytest.mark.parametrize("shape", ["star", "tree"])
 def test_where_a_tree_does_not_help_it_is_not_suggested(shape):
     with pytest.raises(OutOfLinkPortsError) as error:
-        cable(ICEBREAKER, joints_of_shape(shape, 3))
+        cabling_of(ICEBREAKER, cables_of_shape(shape, 3))
     assert str(error.value) == (
         "chip c0 needs 2 'in' links, and board 'icebreaker' carries 1; take fewer chips, or boards "
         "with more links"
@@ -147,7 +147,7 @@ def test_a_tree_is_suggested_only_if_every_board_can_be_in_it():
         (sends_only, "take fewer chips, or boards with more links"),
     ):
         with pytest.raises(OutOfLinkPortsError) as error:
-            cable((sender, ULX3S, second, ULX3S), joints_of_shape("star", 4))
+            cabling_of((sender, ULX3S, second, ULX3S), cables_of_shape("star", 4))
         assert str(error.value) == (
             f"chip c0 needs 3 'in' links, and board 'ulx3s-85f' carries 2; {way_out}"
         )
@@ -155,17 +155,17 @@ def test_a_tree_is_suggested_only_if_every_board_can_be_in_it():
 
 def test_a_chip_that_sends_twice_needs_two_ports():
     with pytest.raises(OutOfLinkPortsError, match=r"^chip c0 needs 2 'out' links, and board "):
-        cable(ULX3S, (Joint(0, 1), Joint(0, 2)))
+        cabling_of(ULX3S, (Cable(0, 1), Cable(0, 2)))
 
 
 def test_an_unknown_shape_lists_those_there_are():
     with pytest.raises(CablingValueError, match=r"^shape must be one of star, tree, ring, not 'x'"):
-        joints_of_shape("x", 2)
+        cables_of_shape("x", 2)
 
 
 def test_there_must_be_a_chip():
     with pytest.raises(CablingValueError, match=r"^chips must be a positive integer, not 0$"):
-        joints_of_shape("star", 0)
+        cables_of_shape("star", 0)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_there_must_be_a_chip():
 )
 def test_a_cable_to_no_chip_is_refused(chips, boards):
     with pytest.raises(UnknownChipError) as error:
-        cable((ULX3S,) * chips, (Joint(4, 0, "out0", "in0"),))
+        cabling_of((ULX3S,) * chips, (Cable(4, 0, "out0", "in0"),))
     assert str(error.value) == (
         f"cable c4.out0->c0.in0 ends at chip c4, which has no board; {boards}"
     )
@@ -181,7 +181,7 @@ def test_a_cable_to_no_chip_is_refused(chips, boards):
 
 def test_a_cable_to_no_port_lists_those_there_are():
     with pytest.raises(UnknownLinkPortError) as error:
-        cable(ULX3S, (Joint(1, 0, "out1", "in0"),))
+        cabling_of(ULX3S, (Cable(1, 0, "out1", "in0"),))
     assert str(error.value) == (
         "cable c1.out1->c0.in0: board 'ulx3s-85f' of chip c1 has no link port 'out1'; it has out0, "
         "in0, in1, in2, in3"
@@ -189,25 +189,25 @@ def test_a_cable_to_no_port_lists_those_there_are():
 
 
 @pytest.mark.parametrize(
-    ("joint", "clash"),
+    ("cable", "clash"),
     [
-        (Joint(1, 0, "in1", "in0"), "starts at port 'in1' of chip c1"),
-        (Joint(1, 0, "out0", "out0"), "ends at port 'out0' of chip c0"),
+        (Cable(1, 0, "in1", "in0"), "starts at port 'in1' of chip c1"),
+        (Cable(1, 0, "out0", "out0"), "ends at port 'out0' of chip c0"),
     ],
 )
-def test_a_cable_runs_from_out_to_in(joint, clash):
+def test_a_cable_runs_from_out_to_in(cable, clash):
     with pytest.raises(PortDirectionError) as error:
-        cable(ULX3S, (joint,))
+        cabling_of(ULX3S, (cable,))
     direction = "in" if "starts" in clash else "out"
     assert str(error.value) == (
-        f"cable {joint.name} {clash} (board 'ulx3s-85f'), whose direction is {direction!r}; a "
+        f"cable {cable.name} {clash} (board 'ulx3s-85f'), whose direction is {direction!r}; a "
         f"cable runs from an 'out' port to an 'in' port"
     )
 
 
 def test_a_port_has_one_cable():
     with pytest.raises(PortUsedTwiceError) as error:
-        cable(ULX3S, (Joint(1, 0, "out0", "in2"), Joint(2, 0, "out0", "in2")))
+        cabling_of(ULX3S, (Cable(1, 0, "out0", "in2"), Cable(2, 0, "out0", "in2")))
     assert str(error.value) == (
         "cables c1.out0->c0.in2 and c2.out0->c0.in2 both end at port 'in2' of chip c0 (board "
         "'ulx3s-85f'); give each a port of its own"
@@ -254,10 +254,10 @@ def timed(board, *, target_hz=60_000_000, flit_cycles=2):
 )
 def test_boards_of_two_kinds_must_understand_each_other(boards, message):
     with pytest.raises(LinkEndsDifferError) as error:
-        cable(boards, joints_of_shape("tree", 2))
+        cabling_of(boards, cables_of_shape("tree", 2))
     assert str(error.value) == f"cable c1.out0->c0.in0: {message}"
 
 
 def test_boards_of_two_kinds_that_do_are_cabled():
-    cabling = cable((ECPIX5, replace(ECPIX5, name="other")), joints_of_shape("tree", 2))
+    cabling = cabling_of((ECPIX5, replace(ECPIX5, name="other")), cables_of_shape("tree", 2))
     assert names(cabling) == ["c1.out0->c0.in0"]

@@ -32,7 +32,7 @@ def load(folder, old="", new=""):
 def test_a_table_says_which_port_goes_to_which(tmp_path):
     cabling = load(tmp_path)
     assert cabling.boards == (load_board("ulx3s-85f"),) * 3
-    assert [joint.name for joint in cabling.joints] == ["c1.out0->c0.in1", "c2.out0->c0.in0"]
+    assert [cable.name for cable in cabling.cables] == ["c1.out0->c0.in1", "c2.out0->c0.in0"]
 
 
 def test_files_of_boards_stand_beside_it(tmp_path):

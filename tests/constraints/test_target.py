@@ -5,7 +5,7 @@ import pytest
 from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, shard
 from compiler.workload import MatmulSpec
-from constraints.cabling import cable, joints_of_program
+from constraints.cabling import cabling_of, cables_of_program
 from constraints.description import board_names, load_board
 from constraints.target import board_target
 from tests.constraints.files import BOARD
@@ -46,9 +46,9 @@ def test_the_links_of_a_program_are_cabled(name, chips):
     tile = target.tile
     program = compile(MatmulSpec(m=tile, n=tile, k=tile * chips), target=target)
     sharded = shard(program, ShardPlan(chips=chips, reduce="tree"), target)
-    cabling = cable((board,) * chips, joints_of_program(sharded))
-    assert [joint.link for joint in cabling.joints] == [link.name for link in sharded.links]
-    for joint, link in zip(cabling.joints, sharded.links, strict=True):
-        assert (joint.source, joint.destination) == (link.source_chip, link.destination_chip)
-        sender, receiver = cabling.ends(joint)
+    cabling = cabling_of((board,) * chips, cables_of_program(sharded))
+    assert [cable.link for cable in cabling.cables] == [link.name for link in sharded.links]
+    for cable, link in zip(cabling.cables, sharded.links, strict=True):
+        assert (cable.source, cable.destination) == (link.source_chip, link.destination_chip)
+        sender, receiver = cabling.ends(cable)
         assert (sender.direction, receiver.direction) == ("out", "in")

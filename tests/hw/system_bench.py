@@ -3,7 +3,10 @@
 import numpy as np
 from amaranth.hdl import ResetInserter, Signal
 
+from compiler.ir.orientation import Orientation
 from compiler.ir.program import Program
+from compiler.ir.tensor import Tensor, TensorRole
+from hw.chip import Chip
 from hw.system import System
 from tests.hw.simulation import idle, plain
 
@@ -30,6 +33,16 @@ def row_beats(b: np.ndarray, tile: int) -> list[list[int]]:
     ]
 
 
+def tensor_beats(value: np.ndarray, tensor: Tensor) -> list[list[int]]:
+    """The words of the memory of a tensor, which holds its part of a matrix."""
+    part, tile = tensor.part, tensor.tile
+    held = value[part.row : part.row + tensor.rows, part.col : part.col + tensor.cols]
+    whole = np.zeros((tensor.row_tiles * tile, tensor.col_tiles * tile), int)
+    whole[: held.shape[0], : held.shape[1]] = held
+    beats = column_beats if tensor.orientation is Orientation.COLUMNS else row_beats
+    return beats(whole, tile)
+
+
 def put_in(ctx, chip, tensor: str, beats: list[list[int]]) -> None:
     """Fill a tensor memory of a chip."""
     for row, beat in enumerate(beats):
@@ -43,7 +56,7 @@ def taken_out(ctx, chip, tensor: str) -> list[list[int]]:
 
 
 class SystemBench:
-    """A system of several chips that can be reset, for products that are whole tiles."""
+    """A system that can be reset, for products without a map."""
 
     def __init__(self, program: Program):
         self.program = program
@@ -52,29 +65,36 @@ class SystemBench:
         self.dut = ResetInserter({"sync": self.reset})(self.system)
 
     async def multiply(self, ctx, a: np.ndarray, b: np.ndarray) -> tuple[bool, int]:
-        """Run once; return whether the product is right, and the cycles that it took."""
+        """Run once; return whether every output is right, and the cycles that it took."""
         await self.begin(ctx, a, b)
         cycles = 0
         while not ctx.get(self.system.done):
             await ctx.tick()
             cycles += 1
-        product = taken_out(ctx, self.system.chips[0], "c")
-        return product == row_beats(a @ b, self.program.tile), cycles
+        return self.is_right(ctx, a, b), cycles
+
+    def is_right(self, ctx, a: np.ndarray, b: np.ndarray) -> bool:
+        """Whether every output holds its part of the product."""
+        return all(
+            taken_out(ctx, chip, tensor.name) == tensor_beats(a @ b, tensor)
+            for chip, tensor in self._tensors(TensorRole.OUTPUT)
+        )
 
     async def begin(self, ctx, a: np.ndarray, b: np.ndarray) -> None:
         """Put the operands in and strobe ``start``."""
-        tile, chips = self.program.tile, self.system.chips
-        for chip, left, right in zip(
-            chips,
-            np.split(a, len(chips), axis=1),
-            np.split(b, len(chips), axis=0),
-            strict=True,
-        ):
-            put_in(ctx, chip, f"c{chip.chip}.a", column_beats(left, tile))
-            put_in(ctx, chip, f"c{chip.chip}.b", row_beats(right, tile))
+        operands = {self.program.claim.left: a, self.program.claim.right: b}
+        for chip, tensor in self._tensors(TensorRole.INPUT):
+            put_in(ctx, chip, tensor.name, tensor_beats(operands[tensor.value], tensor))
         ctx.set(self.system.start, 1)
         await ctx.tick()
         ctx.set(self.system.start, 0)
+
+    def _tensors(self, role: TensorRole) -> list[tuple[Chip, Tensor]]:
+        return [
+            (self.system.chips[tensor.chip], tensor)
+            for tensor in self.program.tensors
+            if tensor.role is role
+        ]
 
     async def reset_for_one_cycle(self, ctx) -> None:
         """Reset, and let the link ends find each other again."""

@@ -148,7 +148,7 @@ def traffic(sender: LinkTransmitter, *, depth_pages: int) -> list[tuple]:
     rng, log = random.Random(f"traffic/{depth_pages}"), []
 
     async def both_ends(ctx):
-        if sender.told:
+        if sender.depth_from_port:
             ctx.set(sender.landing_pages, depth_pages)
         owed = sent = 0
         for _ in range(400):
@@ -169,16 +169,20 @@ def traffic(sender: LinkTransmitter, *, depth_pages: int) -> list[tuple]:
 
 
 @pytest.mark.parametrize("depth_pages", [1, 2, 5, 7])
-def test_told_a_depth_it_does_what_it_does_where_that_depth_is_fixed(depth_pages):
+def test_given_a_depth_by_a_port_it_does_what_it_does_where_that_depth_is_fixed(depth_pages):
     fixed = LinkTransmitter(BEAT, page_beats=PAGE_BEATS, width_bits=8, credits=depth_pages)
-    told = LinkTransmitter(BEAT, page_beats=PAGE_BEATS, width_bits=8, credits=7, told=True)
-    log = traffic(told, depth_pages=depth_pages)
+    by_port = LinkTransmitter(
+        BEAT, page_beats=PAGE_BEATS, width_bits=8, credits=7, depth_from_port=True
+    )
+    log = traffic(by_port, depth_pages=depth_pages)
     assert log == traffic(fixed, depth_pages=depth_pages)
     assert any(stalled for _, stalled, _ in log)
 
 
 def test_no_page_begins_while_the_link_is_down():
-    dut = LinkTransmitter(BEAT, page_beats=PAGE_BEATS, width_bits=24, credits=3, told=True)
+    dut = LinkTransmitter(
+        BEAT, page_beats=PAGE_BEATS, width_bits=24, credits=3, depth_from_port=True
+    )
     log = []
 
     async def far_end(ctx):
@@ -219,13 +223,15 @@ def test_reset_gives_back_every_credit_and_forgets_half_a_page(cycles_before):
     assert all(busy for (busy,) in log[again : again + 18])
 
 
-@pytest.mark.parametrize("told", [False, True])
+@pytest.mark.parametrize("depth_from_port", [False, True])
 @pytest.mark.parametrize("pages_before", [0, 1])
-def test_asserts_that_a_returned_page_slot_was_taken(pages_before, told):
-    dut = LinkTransmitter(BEAT, page_beats=PAGE_BEATS, width_bits=24, credits=2, told=told)
+def test_asserts_that_a_returned_page_slot_was_taken(pages_before, depth_from_port):
+    dut = LinkTransmitter(
+        BEAT, page_beats=PAGE_BEATS, width_bits=24, credits=2, depth_from_port=depth_from_port
+    )
 
     async def far_end(ctx):
-        if told:
+        if depth_from_port:
             ctx.set(dut.landing_pages, 2)
         ctx.set(dut.i.valid, 1)
         await idle(ctx, PAGE_BEATS * pages_before)

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from compiler.passes.shard import ShardPlan
 
 from compiler.ir.init import Values
 from compiler.ir.tensor import ValueRange
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, shard
 from compiler.serialize import from_json, to_json
 from compiler.targets import get

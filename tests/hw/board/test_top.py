@@ -2,7 +2,7 @@
 
 import pytest
 
-from constraints.cabling import cable, joints_of_program
+from constraints.cabling import cabling_of, cables_of_program
 from constraints.description import load_board
 from hw.board.top import BoardTop, board_top
 from tests.programs import program_for
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("never_built")
 
 def test_each_chip_has_the_link_ports_that_its_cables_take():
     board = load_board("ulx3s-85f")
-    cabling = cable((board,) * 4, joints_of_program(TREE))
+    cabling = cabling_of((board,) * 4, cables_of_program(TREE))
     ports = []
     for chip in range(4):
         top = board_top(TREE, chip, cabling)

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from hw.link_ports import constants
 from hw.names import module_name
+from hw.topology import topology_of
 from hw.verilog.design import design
 from tests.hw.verilog.designs import PROGRAMS, design_of, each_program
 from tests.programs import program_for
@@ -117,7 +117,7 @@ def test_chips_are_told_where_they_are_and_how_deep_the_buffers_are_that_they_se
     for chip in range(program.chip_count):
         joined = system.instances[f"c{chip}"][1]
         told = {p: int(s.partition("'d")[2]) for p, s in joined.items() if "'d" in s}
-        assert told == constants(program, chip)
+        assert told == topology_of(program).constants[chip]
         assert told["coordinate"] == chip
 
 

@@ -54,7 +54,9 @@ COMPONENTS = {
     "semaphore transmitter": lambda: SemaphoreTransmitter(BEAT, width_bits=8, **LINK),
     "semaphore receiver": lambda: SemaphoreReceiver(BEAT, width_bits=8, depth_pages=3),
     "slow transmitter": lambda: LinkTransmitter(BEAT, width_bits=5, flit_cycles=3, **LINK),
-    "told transmitter": lambda: LinkTransmitter(BEAT, width_bits=5, told=True, **LINK),
+    "transmitter of a depth from a port": lambda: LinkTransmitter(
+        BEAT, width_bits=5, depth_from_port=True, **LINK
+    ),
     **{
         f"transmitter of {bits} bits": lambda bits=bits: LinkTransmitter(
             BEAT, width_bits=bits, **LINK

@@ -1,9 +1,9 @@
 # amaranth: UnusedElaboratable=no
 import re
 
-from hw.link_ports import constants
 from hw.names import module_name
 from hw.register_map import Access
+from hw.topology import topology_of
 from hw.verilog.convert import Port
 from sim.cosim.manifest import manifest, registers, registers_page, window_of
 from tests.hw.verilog.designs import PROGRAMS, design_of, each_program
@@ -44,7 +44,7 @@ def test_chips_are_told_apart_by_coordinate_and_know_their_module_and_constants(
         module = verilog.chip_module(coordinate)
         assert chip["module"] == module.name
         assert chip["instance"] == f"c{coordinate}"
-        assert chip["constants"] == constants(program, coordinate)
+        assert chip["constants"] == topology_of(program).constants[coordinate]
         assert f"{chip['host_prefix']}_awaddr" in {port.name for port in verilog.top.ports}
         assert chip["constants"].keys() <= {port.name for port in module.ports}
 
