@@ -1,6 +1,7 @@
 """The steady state: from which round on a run repeats itself, and what the rounds behind it take.
 
-A max-plus system repeats itself in the end. So rounds are timed until they do, and the rest follows.
+A max-plus system repeats itself in the end. So rounds are timed until they do, and the rest
+follows.
 """
 
 from dataclasses import dataclass

@@ -70,7 +70,7 @@ class TimingModel:
         self._groups: dict[Barrier, list[str]] = {}
         self._depths: dict[str, int | None] = {}
         self._readers: dict[str, str] = {}
-        self._fillers: dict[str, list[str]] = {}
+        self._fillers: dict[str, tuple[str, ...]] = {}
         for stage in part.stages:
             self._enter(stage, bounded)
         self._stale = {stage.name for stage in part.stages}
@@ -81,7 +81,7 @@ class TimingModel:
             self._readers[name] = stage.name
         for name in stage.outs:
             self._depths[name] = self.program.buffer_by_name[name].depth_pages if bounded else None
-            self._fillers[name] = [stage.name]
+            self._fillers[name] = (stage.name,)
         match stage.kind:
             case Recv():
                 (edge,) = self.program.edges_by_destination[stage.name]
@@ -89,8 +89,8 @@ class TimingModel:
                 if isinstance(edge.handoff, Barrier):
                     group = self._groups.setdefault(edge.handoff, [])
                     group += stage.outs
-                    fillers = [*self._fillers[group[0]], *self._fillers[stage.outs[0]]]
-                    self._fillers |= dict.fromkeys(group, list(dict.fromkeys(fillers)))
+                    together = (*self._fillers[group[0]], stage.name)
+                    self._fillers |= dict.fromkeys(group, together)
             case Fold(body) | Map(body):
                 self._operations[stage.name] = operations_of(body)
             case _:

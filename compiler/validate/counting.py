@@ -2,7 +2,6 @@
 
 from compiler.errors import ValidationError
 from compiler.flow.counts import known_page_counts
-from compiler.flow.errors import FlowError
 from compiler.ir.program import Program
 from compiler.ir.stage import Load, MatmulTiles, Stage, Store
 from compiler.ir.walk import Walk
@@ -14,15 +13,14 @@ def check_counting(program: Program) -> None:
     Raises
     ------
     ValidationError
-        If a walk leaves its tensor, a product sums no block, pages are left over in a buffer or
-        missing, or a store does not write each tile of its tensor once.
+        If a walk leaves its tensor, a product sums no block, or a store does not write each tile of
+        its tensor once.
+    FlowError
+        If pages are left over in a buffer, or missing.
     """
     for stage in program.stages:
         _is_possible(program, stage)
-    try:
-        known_page_counts(program)
-    except FlowError as error:
-        raise ValidationError(error.rule, error.subject, str(error)) from None
+    known_page_counts(program)
     for stage in program.stages:
         if isinstance(stage.kind, Store) and stage.kind.walk is not None:
             _covers(program, stage, stage.kind.tensor, stage.kind.walk)

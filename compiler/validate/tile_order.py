@@ -2,7 +2,6 @@
 
 from compiler.errors import ValidationError
 from compiler.flow.contributions import Contributions
-from compiler.flow.errors import FlowError
 from compiler.flow.operands import operand_buffers
 from compiler.flow.page_flow import page_flow
 from compiler.flow.pages import SumPages
@@ -20,21 +19,21 @@ def check_order(program: Program) -> None:
     Raises
     ------
     ValidationError
+        If a part of the output is not stored or in another order than it is made, or a product
+        does not add its slice of the contraction once.
+    FlowError
         For the first stage that takes pages which do not belong together.
     """
     _outputs(program)
-    try:
-        operand_buffers(program)
-        if not _is_chosen(program):
-            return
-        flow = page_flow(program)
-        for stage in program.stages:
-            if isinstance(stage.kind, MatmulTiles):
-                pages = flow.held[stage.outs[0]]
-                assert isinstance(pages, SumPages)
-                _adds_its_slice(program, stage, pages)
-    except FlowError as error:
-        raise ValidationError(error.rule, error.subject, str(error)) from None
+    operand_buffers(program)
+    if not _is_chosen(program):
+        return
+    flow = page_flow(program)
+    for stage in program.stages:
+        if isinstance(stage.kind, MatmulTiles):
+            pages = flow.held[stage.outs[0]]
+            assert isinstance(pages, SumPages)
+            _adds_its_slice(program, stage, pages)
     for stored in flow.stored.values():
         where = stored.misplaced
         if where is not None:
