@@ -50,7 +50,7 @@ def _share(
         replace(joint, name=landed, kind=BufferKind.FIFO),
     )
     ways = (
-        *(_edge(edge.source, edge.buffer, merge) for edge in edges),
+        *(Edge(f"{e.buffer}->{merge}", e.source, e.buffer, merge) for e in edges),
         replace(_edge(merge, merged, recv), handoff=edges[0].handoff),
         _edge(recv, landed, split),
     )
@@ -60,7 +60,7 @@ def _share(
         """What left a receive leaves the split now."""
         if edge.source not in gone:
             return edge
-        return replace(edge, name=f"{split}->{edge.destination}", source=split)
+        return replace(edge, name=f"{edge.buffer}->{edge.destination}", source=split)
 
     def local(buffer: Buffer) -> Buffer:
         stays = buffer.name in {edge.buffer for edge in edges}
