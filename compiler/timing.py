@@ -67,7 +67,7 @@ class TimingModel:
         self._numbers: dict[int, Cycles] = {}
         self._operations: dict[str, tuple[Operation, ...]] = {}
         self._edges: dict[str, Edge] = {}
-        self._groups: dict[Barrier, list[str]] = {}
+        self._groups: dict[tuple[Barrier, int], list[str]] = {}
         self._depths: dict[str, int | None] = {}
         self._readers: dict[str, str] = {}
         self._fillers: dict[str, tuple[str, ...]] = {}
@@ -87,7 +87,7 @@ class TimingModel:
                 (edge,) = self.program.edges_by_destination[stage.name]
                 self._edges[stage.name] = edge
                 if isinstance(edge.handoff, Barrier):
-                    group = self._groups.setdefault(edge.handoff, [])
+                    group = self._groups.setdefault(self._group(edge.handoff, edge), [])
                     group += stage.outs
                     together = (*self._fillers[group[0]], stage.name)
                     self._fillers |= dict.fromkeys(group, together)
@@ -135,8 +135,13 @@ class TimingModel:
         """Buffers in which a stage waits for room."""
         edge = self._edges.get(stage.name)
         if edge is not None and isinstance(edge.handoff, Barrier):
-            return tuple(self._groups[edge.handoff])
+            return tuple(self._groups[self._group(edge.handoff, edge)])
         return stage.outs
+
+    def _group(self, barrier: Barrier, edge: Edge) -> tuple[Barrier, int]:
+        """The barrier of an edge. Edges of unequal numbers of pages cannot meet; they are refused
+        later, by name."""
+        return barrier, self.part.share[edge.buffer]
 
     def _promise_together(self) -> None:
         """A round of a barrier sets a slot aside in every landing buffer of its group at once."""
