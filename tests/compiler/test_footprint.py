@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.footprint import MemoryFootprint, planned_footprint, program_footprint, tiled_footprint
+from compiler.footprint import (
+    MemoryFootprint,
+    planned_footprint,
+    program_footprint,
+    tiled_footprint,
+)
 from compiler.model import Layer
 from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile_sharded
