@@ -30,7 +30,7 @@ def map_of(program: Program) -> Stage | None:
     return next(iter(of_kind(program, Map)), None)
 
 
-@breaks("reduced once: takes the right operand first", "layout: ProductOperand")
+@breaks("reduced once: takes the right operand first", "layout: ")
 def the_operands_of_a_product_are_swapped(program: Program) -> Program | None:
     product = last_product(program)
     return changed(program, product.name, ins=product.ins[::-1])

