@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from compiler.pipeline import compile
 from compiler.shard_plan import ShardPlan
 from compiler.targets import get
 from compiler.workload import MatmulSpec
