@@ -3,13 +3,8 @@
 from dataclasses import replace
 
 import pytest
-<<<<<<< HEAD
 
 from compiler.check.collectives import order
-=======
-from compiler.check.order import order
-
->>>>>>> core
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Site
 from tests.compiler.programs import (
