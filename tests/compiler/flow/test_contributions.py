@@ -27,7 +27,7 @@ intervals = st.lists(
 def counted(spans) -> Counter:
     times = Counter()
     for begin, end, count in spans:
-        times.update({block: count for block in range(begin, end)})
+        times.update(dict.fromkeys(range(begin, end), count))
     return times
 
 
@@ -56,7 +56,9 @@ def test_contributions_of_blocks_are_those_that_are_counted(nest):
 def test_missing_and_repeated_blocks_are_named(spans, extent):
     found, times = added(spans), counted(spans)
     missing = [block for block in range(extent) if not times[block]]
-    assert [block for b, e in found.missing(extent) for block in range(b, min(e, extent))] == missing
+    assert [
+        block for b, e in found.missing(extent) for block in range(b, min(e, extent))
+    ] == missing
     repeated = sorted(block for block, count in times.items() if count > 1)
     assert [block for begin, end in found.repeated() for block in range(begin, end)] == repeated
     assert found.first_repeated_times == (times[repeated[0]] if repeated else 1)
