@@ -29,8 +29,8 @@ def in_canonical_order(program: "Program") -> "Program":
 
     Values come as the operations take and make them, tensors by value and chip. Stages are sorted
     by chip, kind and name, and all that belongs to a stage as the stages are: buffers, edges,
-    links, times. Numbers in names count as numbers. Nothing is assumed of the program but its types, so a
-    broken one stays as broken as it is.
+    links, times. Numbers in names count as numbers. Nothing is assumed of the program but its
+    types, so a broken one stays as broken as it is.
     """
     graph = _sorted_graph(program.graph)
     value = _Places(record.name for record in graph.values)
