@@ -1,6 +1,7 @@
 """Contributions count what counting one by one counts."""
 
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -35,7 +36,7 @@ def counted(spans) -> Counter:
 def test_intervals_are_sorted_and_as_long_as_they_can_be(spans):
     found = added(spans)
     assert counted(found.intervals) == counted(spans)
-    for (_, end, times), (begin, _, others) in zip(found.intervals, found.intervals[1:]):
+    for (_, end, times), (begin, _, others) in pairwise(found.intervals):
         assert end < begin or (end == begin and times != others)
     assert all(begin < end for begin, end, _ in found.intervals)
 

@@ -44,7 +44,7 @@ def test_a_circle_is_refused():
         in_flow_order(program)
     assert (refusal.value.rule, refusal.value.subject) == ("Cycle", "c0.fold")
     assert str(refusal.value) == "stages 'c0.fold', 'c0.spin' feed each other in a circle"
-    with pytest.raises(ValidationError, match="^Cycle: "):
+    with pytest.raises(ValidationError, match=r"^Cycle: "):
         validate(program, TOKEN)
 
 
