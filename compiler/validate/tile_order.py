@@ -46,6 +46,7 @@ def check_order(program: Program) -> None:
                 f"store {stored.stage!r} takes page {where} for tile {held} of the output and "
                 f"writes it to the place of tile {written}",
             )
+    _loops(program)
 
 
 def _outputs(program: Program) -> None:
