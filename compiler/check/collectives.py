@@ -12,8 +12,9 @@ from compiler.check.spread import Spread, check_spread
 from compiler.flow.errors import FlowError
 from compiler.flow.order import in_flow_order, sources_of
 from compiler.ir.certificate import Obligation
+from compiler.ir.collective import Collective
 from compiler.ir.layout import is_whole_sum
-from compiler.ir.program import Collective, Program
+from compiler.ir.program import Program
 from compiler.ir.stage import Copy, Fold, Merge, Recv, Split, Stage
 from compiler.ir.turns import LongTurnsError, merged, split
 
@@ -132,6 +133,11 @@ def _collective(program: Program, collective: Collective, passed: _Passed) -> It
     if collective.kind not in KINDS:
         yield f"{collective.name} is a {collective.kind!r}, which is not known"
         return
+    if collective.value != program.claim.output:
+        yield (
+            f"{collective.name} is said to be of {collective.value}, but is of "
+            f"{program.claim.output}"
+        )
     reduces = collective.kind == "reduce"
     stages = [program.stage_by_name[name] for name in collective.stages]
     for stage in stages:
