@@ -67,10 +67,10 @@ class TimingModel:
         self._numbers: dict[int, Cycles] = {}
         self._operations: dict[str, tuple[Operation, ...]] = {}
         self._edges: dict[str, Edge] = {}
-        self._groups: dict[Barrier, list[str]] = {}
+        self._groups: dict[tuple[Barrier, int], list[str]] = {}
         self._depths: dict[str, int | None] = {}
         self._readers: dict[str, str] = {}
-        self._fillers: dict[str, list[str]] = {}
+        self._fillers: dict[str, tuple[str, ...]] = {}
         for stage in part.stages:
             self._enter(stage, bounded)
         self._stale = {stage.name for stage in part.stages}
@@ -81,16 +81,16 @@ class TimingModel:
             self._readers[name] = stage.name
         for name in stage.outs:
             self._depths[name] = self.program.buffer_by_name[name].depth_pages if bounded else None
-            self._fillers[name] = [stage.name]
+            self._fillers[name] = (stage.name,)
         match stage.kind:
             case Recv():
                 (edge,) = self.program.edges_by_destination[stage.name]
                 self._edges[stage.name] = edge
                 if isinstance(edge.handoff, Barrier):
-                    group = self._groups.setdefault(edge.handoff, [])
+                    group = self._groups.setdefault(self._group(edge.handoff, edge), [])
                     group += stage.outs
-                    fillers = [*self._fillers[group[0]], *self._fillers[stage.outs[0]]]
-                    self._fillers |= dict.fromkeys(group, list(dict.fromkeys(fillers)))
+                    together = (*self._fillers[group[0]], stage.name)
+                    self._fillers |= dict.fromkeys(group, together)
             case Fold(body) | Map(body):
                 self._operations[stage.name] = operations_of(body)
             case _:
@@ -135,8 +135,13 @@ class TimingModel:
         """Buffers in which a stage waits for room."""
         edge = self._edges.get(stage.name)
         if edge is not None and isinstance(edge.handoff, Barrier):
-            return tuple(self._groups[edge.handoff])
+            return tuple(self._groups[self._group(edge.handoff, edge)])
         return stage.outs
+
+    def _group(self, barrier: Barrier, edge: Edge) -> tuple[Barrier, int]:
+        """The barrier of an edge. Edges of unequal numbers of pages cannot meet; they are refused
+        later, by name."""
+        return barrier, self.part.share[edge.buffer]
 
     def _promise_together(self) -> None:
         """A round of a barrier sets a slot aside in every landing buffer of its group at once."""

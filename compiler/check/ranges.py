@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 
-import numpy as np
-from numpy.typing import NDArray
-
-from compiler.check.page_flow import FlowError, OperandPages, SumPages, page_flow
+from compiler.flow.errors import FlowError
+from compiler.flow.page_flow import page_flow
+from compiler.flow.pages import MergedPages, OperandPages, SumPages
 from compiler.ir.body import image, widest_image
 from compiler.ir.certificate import Obligation
-from compiler.ir.init import Const, External, Pattern, Values, Zero
+from compiler.ir.init import Const, Pattern, Values, Zero
 from compiler.ir.program import Program
 from compiler.ir.stage import Map
 from compiler.ir.tensor import Tensor, ValueRange
@@ -29,17 +28,18 @@ def ranges(program: Program) -> Obligation:
     violations = list(_operand_ranges(program))
     evidence: list[tuple[str, int | str]] = []
     try:
-        held, stored = page_flow(program)
+        flow = page_flow(program)
     except FlowError as error:
         return Obligation("range", STATEMENT, (), (*violations, str(error)))
     product = _product_range(program)
     maps = {
         stage.outs[0]: stage.kind.body for stage in program.stages if isinstance(stage.kind, Map)
     }
-    for name, pages in held.items():
+    for name, pages in flow.held.items():
         if isinstance(pages, OperandPages):
             continue
-        value = sum_range(program, pages, product)
+        streams = [*pages.streams.values()] if isinstance(pages, MergedPages) else [pages]
+        value = _hull([sum_range(program, stream, product) for stream in streams])
         if name in maps:
             value = ValueRange(*widest_image(maps[name], value.low, value.high))
         needed = bits_for(value.low, value.high)
@@ -50,98 +50,72 @@ def ranges(program: Program) -> Obligation:
                 f"{name} holds sums in [{value.low}, {value.high}], which need {needed} bits, "
                 f"but has {has}"
             )
-    for pages in stored.values():
-        violations += _output_range(program, sum_range(program, pages, product))
+    for stored in flow.stored.values():
+        output = program.tensor_by_name[stored.tensor]
+        violations += _output_range(program, output, sum_range(program, stored.pages, product))
     return Obligation("range", STATEMENT, tuple(evidence), tuple(violations))
 
 
 def sum_range(program: Program, pages: SumPages, product: ValueRange) -> ValueRange:
     """The range of every element of some pages. Padding of the contraction adds nothing."""
-    begin = np.arange(pages.times.shape[1], dtype=np.int64) * program.tile
-    real = np.clip(program.claim.k - begin, 0, program.tile)
-    counts: NDArray[np.int64] = pages.times @ real
-    least, most = (int(counts.min()), int(counts.max())) if counts.size else (0, 0)
-    return ValueRange(
-        min(least * product.low, most * product.low),
-        max(least * product.high, most * product.high),
-    )
+    counts = {adds.elements(program.tile, program.claim.k) for adds in pages.adds}
+    ends = [count * bound for count in counts for bound in (product.low, product.high)]
+    return ValueRange(min(ends), max(ends))
+
+
+def _hull(spans: list[ValueRange]) -> ValueRange:
+    return ValueRange(min(span.low for span in spans), max(span.high for span in spans))
 
 
 def _product_range(program: Program) -> ValueRange:
     """The range of one product of two operand elements."""
     left, right = (
-        [
-            t.value_range
-            for t in program.tensors
-            if whole in (t.name, t.slice_of and t.slice_of.whole)
-        ]
-        for whole in (program.claim.left, program.claim.right)
+        _hull([tensor.value_range for tensor in program.tensors_of[value]])
+        for value in (program.claim.left, program.claim.right)
     )
-    products = [
-        x * y
-        for x in (min(r.low for r in left), max(r.high for r in left))
-        for y in (min(r.low for r in right), max(r.high for r in right))
-    ]
+    products = [x * y for x in (left.low, left.high) for y in (right.low, right.high)]
     return ValueRange(min(products), max(products))
 
 
 def _operand_ranges(program: Program) -> Iterator[str]:
     """Whether operands keep to their declared ranges, as far as the program itself can tell."""
-    declared: dict[str, Tensor] = {}
-    for tensor in program.tensors:
-        whole = tensor.slice_of.whole if tensor.slice_of else tensor.name
-        if whole == program.claim.output:
-            continue
-        first = declared.setdefault(whole, tensor)
-        if tensor.value_range != first.value_range:
-            yield (
-                f"{tensor.name} declares [{tensor.value_range.low}, {tensor.value_range.high}] and "
-                f"{first.name} [{first.value_range.low}, {first.value_range.high}] of one operand"
-            )
-        low, high = tensor.value_range.low, tensor.value_range.high
-        if low < tensor.dtype.low or high > tensor.dtype.high:
-            yield f"{tensor.name} declares [{low}, {high}], which {tensor.dtype} does not hold"
-        for value in _stated_extremes(program, tensor):
-            if not low <= value <= high:
-                yield f"{tensor.name} holds {value}, which is outside of [{low}, {high}]"
-                break
-        if _is_padded_with_values(program, tensor):
-            yield f"{tensor.name} holds values behind element {program.claim.k} of the contraction"
+    for value in program.graph.inputs:
+        tensors = program.tensors_of.get(value, ())
+        for tensor in tensors:
+            low, high = tensor.value_range.low, tensor.value_range.high
+            first = tensors[0]
+            if tensor.value_range != first.value_range:
+                yield (
+                    f"{tensor.name} declares [{low}, {high}] and {first.name} "
+                    f"[{first.value_range.low}, {first.value_range.high}] of one operand"
+                )
+            if low < tensor.dtype.low or high > tensor.dtype.high:
+                yield f"{tensor.name} declares [{low}, {high}], which {tensor.dtype} does not hold"
+            for element in _stated_extremes(program, tensor):
+                if not low <= element <= high:
+                    yield f"{tensor.name} holds {element}, which is outside of [{low}, {high}]"
+                    break
 
 
 def _stated_extremes(program: Program, tensor: Tensor) -> tuple[int, ...]:
+    """The least and the greatest element that a tensor states. Zeros behind its value add none."""
+    rows, cols = program.real_shape(tensor)
+    if not rows * cols:
+        return ()
     match tensor.init:
         case Zero():
             return (0,)
         case Const(value):
             return (value,)
         case Pattern(modulus, shift):
-            rows, cols = tensor.value_shape
             return (-shift, min(modulus, rows * cols) - 1 - shift)
         case Values(values):
-            real, _ = tensor.split_values(values, program.claim.k)
-            return (min(real), max(real)) if real else ()
+            return (min(values), max(values)) if values else ()
         case _:
             return ()
 
 
-def _is_padded_with_values(program: Program, tensor: Tensor) -> bool:
-    """Whether a slice states other values than zeros where the contraction has ended."""
-    piece = tensor.slice_of
-    if piece is None or isinstance(tensor.init, Zero | External):
-        return False
-    extent = tensor.rows if piece.axis == "rows" else tensor.cols
-    real = max(0, program.claim.k - piece.index * extent)
-    if real >= extent or not isinstance(tensor.init, Values):
-        return real < extent and tensor.init != Const(0)
-    _, beyond = tensor.split_values(tensor.init.values, program.claim.k)
-    return any(beyond)
-
-
-def _output_range(program: Program, value: ValueRange) -> Iterator[str]:
-    output = program.tensor_by_name.get(program.claim.output)
-    if output is None:
-        return
+def _output_range(program: Program, output: Tensor, value: ValueRange) -> Iterator[str]:
     if program.claim.map:
         value = ValueRange(*image(program.claim.map, value.low, value.high))
     if value.low < output.value_range.low or value.high > output.value_range.high:

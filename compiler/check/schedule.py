@@ -3,11 +3,14 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from compiler.check.token_run import TokenRun
-from compiler.check.tokens import stuck
+from compiler.check.run import ProgramRun, run_of
+from compiler.check.tokens import result_pages, stuck
+from compiler.flow.components import Component, components
+from compiler.flow.errors import FlowError
 from compiler.ir.certificate import Obligation
+from compiler.ir.edge import Edge
 from compiler.ir.program import Program, Schedule
-from compiler.ir.stage import MatmulTiles, Store
+from compiler.ir.stage import MatmulTiles, Merge, Recv, Split, Store
 
 STATEMENT = (
     "The stated schedule is no shorter than what the arrays and links need, keeps every "
@@ -20,48 +23,73 @@ def schedule(program: Program) -> Obligation:
     stated = program.schedule
     if stated is None:
         return Obligation("schedule", STATEMENT, (), ("the program has no schedule",))
-    pages, (interval, bounds) = _pages(program), _interval(program)
-    needed = max((_array_cycles(program, pages), (pages - 1) * interval))
+    try:
+        parts = components(program)
+    except FlowError as error:
+        return Obligation("schedule", STATEMENT, (), (str(error),))
+    ideal = max((_array_cycles(program, part) * part.rounds for part in parts), default=0)
+    between = (_most(_needed(program, part)) * (part.rounds - 1) for part in parts)
+    least = max(ideal, *between)
     violations = list(_dependences(program))
-    if stated.cycles < needed:
-        violations.append(f"{stated.cycles} cycles are stated, but {needed} are needed at least")
-    if stated.ideal_cycles != _array_cycles(program, pages):
+    if stated.cycles < least:
+        violations.append(f"{stated.cycles} cycles are stated, but {least} are needed at least")
+    if stated.ideal_cycles != ideal:
         violations.append(
-            f"{stated.ideal_cycles} ideal cycles are stated, but the arrays need "
-            f"{_array_cycles(program, pages)}"
+            f"{stated.ideal_cycles} ideal cycles are stated, but the arrays need {ideal}"
         )
+    bounds = _bounds(program, parts)
     if stated.bound not in bounds:
         violations.append(f"{stated.bound!r} is stated to bound the run, not {bounds[0]!r}")
-    if not violations and pages > 0 and not list(stuck(program)):
-        violations += _compared(stated, TokenRun(program, pages).run())
-    evidence = (("stated cycles", stated.cycles), ("least cycles", needed))
+    if not violations and result_pages(program) > 0 and not list(stuck(program)):
+        run = run_of(program)
+        violations += [] if run.stuck else _compared(stated, run)
+    evidence = (("stated cycles", stated.cycles), ("least cycles", least))
     return Obligation("schedule", STATEMENT, evidence, tuple(violations))
 
 
-def _pages(program: Program) -> int:
-    walks = [s.kind.walk for s in program.stages if isinstance(s.kind, Store) and s.kind.walk]
-    return min((walk.page_count for walk in walks), default=0)
+def _array_cycles(program: Program, part: Component) -> int:
+    """Cycles of a round that the busiest array needs."""
+    pairs = (
+        part.share[stage.outs[0]] * (stage.kind.block_count or 0)
+        for stage in part.stages
+        if isinstance(stage.kind, MatmulTiles)
+    )
+    return max(pairs, default=0) * program.tile
 
 
-def _array_cycles(program: Program, pages: int) -> int:
-    blocks = [s.kind.block_count or 0 for s in program.stages if isinstance(s.kind, MatmulTiles)]
-    return pages * max(blocks, default=0) * program.tile
+def _needed(program: Program, part: Component) -> dict[str, int]:
+    """Cycles of a round that the arrays and each link need."""
+    needed = {"compute": _array_cycles(program, part)}
+    for stage in part.stages:
+        if not isinstance(stage.kind, Recv):
+            continue
+        for edge in program.edges_by_destination[stage.name]:
+            if edge.link is not None:
+                link, page = (
+                    program.link_by_name[edge.link],
+                    program.buffer_by_name[edge.buffer].page,
+                )
+                flits = page.beats * -(-page.beat_bits // link.width_bits)
+                pages = part.share.get(edge.buffer, 0)
+                needed[f"link {edge.link}"] = pages * flits * link.flit_cycles
+    return needed
 
 
-def _interval(program: Program) -> tuple[int, list[str]]:
-    """Cycles from one result page to the next, and all that needs as many."""
-    needed = {"compute": _array_cycles(program, 1)}
-    for edge in program.edges:
-        page = program.buffer_by_name[edge.buffer].page
-        for name in edge.route or ():
-            link = program.link_by_name[name]
-            flits = page.beats * -(-page.beat_bits // link.width_bits)
-            needed[f"link {name}"] = flits * link.flit_cycles
+def _most(needed: dict[str, int]) -> int:
+    return max(needed.values())
+
+
+def _bounds(program: Program, parts: list[Component]) -> list[str]:
+    """All that needs as many cycles over the whole run as anything does."""
+    needed: dict[str, int] = {}
+    for part in parts:
+        for name, cycles in _needed(program, part).items():
+            needed[name] = max(needed.get(name, 0), cycles * part.rounds)
     most = max(needed.values())
-    return most, [name for name, cycles in needed.items() if cycles == most]
+    return [name for name, cycles in needed.items() if cycles == most]
 
 
-def _compared(stated: Schedule, run: TokenRun) -> Iterator[str]:
+def _compared(stated: Schedule, run: ProgramRun) -> Iterator[str]:
     """Where a schedule says something else than the tokens do."""
     if stated.cycles != run.end:
         yield f"{stated.cycles} cycles are stated, but the tokens take {run.end}"
@@ -89,13 +117,16 @@ def _dependences(program: Program) -> Iterator[str]:
         before, after = times.get(edge.source), times.get(edge.destination)
         if not before or not after:
             continue
-        hops = [program.link_by_name[name].latency_cycles for name in edge.route or ()]
-        if after.first_beat < before.first_beat + 1 + sum(hops):
+        on_the_way = 1 + _latency(program, edge)
+        # A merge may begin with another input, and a split end with another output.
+        merges = isinstance(program.stage_by_name[edge.destination].kind, Merge)
+        if not merges and after.first_beat < before.first_beat + on_the_way:
             yield (
                 f"{edge.destination} begins at cycle {after.first_beat}, but {edge.source} sends "
                 f"its first beat at {before.first_beat}"
             )
-        if after.last_beat < before.last_beat + 1 + sum(hops):
+        splits = isinstance(program.stage_by_name[edge.source].kind, Split)
+        if not splits and after.last_beat < before.last_beat + on_the_way:
             yield (
                 f"{edge.destination} ends at cycle {after.last_beat}, but {edge.source} sends its "
                 f"last beat at {before.last_beat}"
@@ -107,3 +138,7 @@ def _dependences(program: Program) -> Iterator[str]:
     ]
     if ends and max(ends) != program.schedule.cycles:
         yield f"the last store ends at {max(ends)}, not at the stated {program.schedule.cycles}"
+
+
+def _latency(program: Program, edge: Edge) -> int:
+    return program.link_by_name[edge.link].latency_cycles if edge.link else 0

@@ -14,40 +14,71 @@ def page_counts(program: Program) -> dict[str, int]:
     Raises
     ------
     FlowError
+        If a stage leaves pages in a buffer, or waits for pages that never come, or if walks or
+        block counts are missing.
+    """
+    counts: dict[str, int] = {}
+    for name, count in known_page_counts(program).items():
+        if count is None:
+            raise FlowError(
+                "WalkMissing",
+                name,
+                f"it is not said how many pages buffer {name!r} is given; a walk or a block count "
+                f"before it is missing",
+            )
+        counts[name] = count
+    return counts
+
+
+def known_page_counts(program: Program) -> dict[str, int | None]:
+    """Pages that each buffer is given; ``None`` where that is not chosen yet.
+
+    Raises
+    ------
+    FlowError
         If a stage leaves pages in a buffer, or waits for pages that never come.
     """
-    pushed: dict[str, int] = {}
+    pushed: dict[str, int | None] = {}
     for stage in in_flow_order(program):
         sources = sources_of(program, stage)
         given = [pushed[name] for name in sources]
-        taken, made = _passed(stage, given)
-        for name, has, takes in zip(sources, given, taken, strict=True):
-            if has != takes:
+        shares, made = _shares(stage, len(sources))
+        rounds = _rounds(stage, given, shares)
+        for name, has, share in zip(sources, given, shares, strict=True):
+            if rounds is not None and has is not None and has != rounds * share:
                 raise FlowError(
                     "CountingImbalance",
                     name,
-                    f"buffer {name!r} receives {has} pages, but {stage.name!r} takes {takes}",
+                    f"buffer {name!r} receives {has} pages, but {stage.name!r} takes "
+                    f"{rounds * share}",
                 )
-        pushed.update(zip(stage.outs, made, strict=True))
+        for name, share in zip(stage.outs, made, strict=True):
+            pushed[name] = None if rounds is None else rounds * share
     return pushed
 
 
-def _passed(stage: Stage, given: list[int]) -> tuple[list[int], list[int]]:
-    """Pages that a stage takes from each source and puts into each output."""
+def _shares(stage: Stage, sources: int) -> tuple[list[int], list[int]]:
+    """Pages that a stage takes from each source and puts into each output in one round."""
     match stage.kind:
-        case Load(_, walk):
-            return [], [walk.page_count if walk else 0]
-        case Store(_, walk):
-            return [walk.page_count if walk else 0], []
         case MatmulTiles(block_count):
-            each = max(1, block_count or 1)
-            results = given[0] // each
-            return [results * each] * len(given), [results]
+            return [max(1, block_count or 1)] * sources, [1]
         case Merge(turns):
-            rounds = given[0] // max(1, turns.count(0))
-            return [rounds * turns.count(i) for i in range(len(given))], [rounds * len(turns)]
+            each = Counter(turns)
+            return [each[index] for index in range(sources)], [len(turns)]
         case Split(turns):
-            rounds, share = given[0] // max(1, len(turns)), Counter(turns)
-            return [rounds * len(turns)], [rounds * share[i] for i in range(len(stage.outs))]
+            each = Counter(turns)
+            return [len(turns)], [each[index] for index in range(len(stage.outs))]
         case _:
-            return [given[0]] * len(given), [given[0]] * len(stage.outs)
+            return [1] * sources, [1] * len(stage.outs)
+
+
+def _rounds(stage: Stage, given: list[int | None], shares: list[int]) -> int | None:
+    """How often a stage does so: as often as its walk says, or its first source lets it."""
+    match stage.kind:
+        case Load(_, walk) | Store(_, walk):
+            return None if walk is None else walk.page_count
+        case MatmulTiles(None):
+            return None
+        case _:
+            known = zip(given, shares, strict=True)
+            return next((has // max(1, share) for has, share in known if has is not None), None)

@@ -11,3 +11,7 @@ class FlowError(Exception):
     def __init__(self, rule: str, subject: str, message: str):
         self.rule, self.subject = rule, subject
         super().__init__(message)
+
+    def again(self) -> "FlowError":
+        """The same error without the story of where it was raised."""
+        return FlowError(self.rule, self.subject, str(self))

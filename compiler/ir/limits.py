@@ -59,13 +59,20 @@ TURNS = 2**16
 LOOPS = 8
 """Loops of a walk. The axes of a product are three, and each may be split."""
 
-WALK_PAGES = 2**24
-"""Pages that one stage moves: those of an operand of 2048 x 2048 x 2048 at tile 8 on one chip.
-They are what the checker has in memory at one time, some hundred MB of them."""
+WALK_PAGES = 2**40
+"""Pages that one stage moves: those of 2**40 cycles at the least, which no run lasts. Their order
+is told by loops, so it costs nothing to check that there are many."""
 
-WORK_PAGES = 2**26
-"""Pages that all loads and stores move, and blocks of the contraction over all buffers: twice
-2048 x 2048 x 2048 at tile 8. The checker follows so many in some seconds."""
+VALUES = 2**24
+"""Elements that a tensor lists."""
+
+ENUMERATED_PAGES = 2**24
+"""Pages of a program that are followed one by one, since no loops tell their order. They are what
+the checker has in memory at one time, some hundred MB of them."""
+
+MIXED_BLOCKS = 2**20
+"""Blocks that the results of a product add, up to which results that add different ones are told
+apart."""
 
 CYCLES = 2**53
 """Cycles of a schedule: a float still tells neighbours apart."""

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compiler.ir.limits import ENUMERATED_PAGES, NUMBER
+
 
 @dataclass(frozen=True)
 class Loop:
@@ -61,21 +63,45 @@ class Walk:
                 loops.append(loop)
         return Walk(tuple(reversed(loops)))
 
-    def distinct(self) -> int:
-        """How many different pages a walk visits.
+    def visits_once(self, count: int) -> bool:
+        """Whether a walk visits each of the pages ``0`` to ``count - 1`` once, and no other.
 
-        Where each stride is larger than all that the loops of smaller strides cover, no two of
-        their steps meet; else the pages are looked at one by one.
+        It does if each stride, from the least one on, goes on where the loops of the lesser ones
+        end, and never else: page 1 is reached by a stride of 1, and what the lesser loops do not
+        reach by the next stride.
+        """
+        reached = 1
+        for loop in sorted(self.normal().loops, key=lambda loop: loop.stride):
+            if loop.stride != reached:
+                return False
+            reached *= loop.count
+        return reached == count == self.page_count
+
+    def distinct(self) -> int | None:
+        """How many different pages a walk visits. ``None`` if only a list of them would tell.
+
+        Pages that lie evenly from the first to the last are counted, and so are those of strides
+        that each lead beyond all that the loops of lesser ones reach.
         """
         if not self.page_count:
             return 0
         moving = [loop for loop in self.normal().loops if loop.stride]
-        covered = 0
+        count, reach, step = 1, 0, 0
         for loop in sorted(moving, key=lambda loop: abs(loop.stride)):
-            if abs(loop.stride) <= covered:
+            stride = abs(loop.stride)
+            step = step or stride
+            is_even = reach == (count - 1) * step
+            if is_even and stride % step == 0 and stride <= reach + step:
+                reach += (loop.count - 1) * stride
+                count = reach // step + 1
+            elif stride > reach:
+                reach += (loop.count - 1) * stride
+                count *= loop.count
+            elif self.page_count <= ENUMERATED_PAGES and max(map(abs, self.span)) <= NUMBER:
                 return len(np.unique(Walk(tuple(moving)).indices()))
-            covered += (loop.count - 1) * abs(loop.stride)
-        return prod(loop.count for loop in moving)
+            else:
+                return None
+        return count
 
     def __str__(self) -> str:
         return " ".join(f"{loop.count}x{loop.stride:+d}" for loop in self.loops)

@@ -63,8 +63,8 @@ class _Depths:
         """Depths of those that have none."""
         program, part = self.program, self.part
         interval, _ = round_cycles(program, part)
-        open_buffers = [name for name in _buffers_of(part) if not program.buffer_by_name[name].depth]
-        if not open_buffers:
+        missing = [name for name in _buffers_of(part) if not program.buffer_by_name[name].depth]
+        if not missing:
             return {}
         loaded = {
             name for stage in part.stages if isinstance(stage.kind, Load) for name in stage.outs
@@ -72,7 +72,7 @@ class _Depths:
         times = self._paced(interval)
         depths = {
             name: OPERAND_PAGES if name in loaded else self._steady(name, times, interval)
-            for name in open_buffers
+            for name in missing
         }
         least = unbounded_end(program, part)
         merges = any(share > 1 for share in part.share.values())
@@ -101,9 +101,7 @@ class _Depths:
         in_use = (at - promised) // interval - (at - returned) // interval
         return min(max(1, int(in_use.sum(axis=1).max())), self.part.rounds * share)
 
-    def _deepen(
-        self, depths: dict[str, int], loaded: set[str], least: int, interval: int
-    ) -> None:
+    def _deepen(self, depths: dict[str, int], loaded: set[str], least: int, interval: int) -> None:
         """Make buffers deeper until the last beat is stored in the cycle ``least``."""
         part = self.part
         step = 1

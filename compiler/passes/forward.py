@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from compiler.errors import RouteError
 from compiler.ir.buffer import Buffer, BufferKind
-from compiler.ir.edge import Edge
+from compiler.ir.edge import Edge, Semaphore
 from compiler.ir.program import Program
 from compiler.ir.stage import Recv, Site, Stage
 
@@ -38,9 +38,11 @@ def forwarded(program: Program) -> Program:
 
 
 def _hop(edge: Edge, source: str, buffer: Buffer, destination: str) -> Edge:
-    """One hop of an edge, handed off as the edge is to be."""
+    """One hop of an edge, handed off as the edge is to be; semaphores have two ends alone."""
     name = f"{source}->{destination}"
-    handoff = edge.handoff if buffer.name == edge.buffer else None
+    handoff = edge.handoff
+    if isinstance(handoff, Semaphore) and buffer.name != edge.buffer:
+        handoff = None
     return replace(
         edge,
         name=name,

@@ -5,10 +5,11 @@ from math import gcd
 
 from compiler.flow.counts import page_counts
 from compiler.ir.buffer import Buffer, BufferKind
+from compiler.ir.collective import Collective
 from compiler.ir.edge import Edge
-from compiler.ir.program import Collective, Program
+from compiler.ir.program import Program
 from compiler.ir.stage import Merge, Recv, Split, Stage
-from compiler.passes.hops import unlinked_by_hop
+from compiler.passes.hops import hop_of, unlinked_by_hop
 
 
 def shared(program: Program) -> Program:
@@ -18,18 +19,20 @@ def shared(program: Program) -> Program:
     crosses; a split at the receiver puts them into the buffers that they were to land in. The order
     of turns never changes, so there is no arbiter. Pages must be counted: walks are chosen.
     """
-    crowded = {hop: edges for hop, edges in unlinked_by_hop(program).items() if len(edges) > 1}
-    if not crowded:
-        return program
-    counts = page_counts(program)
-    for (source, destination), edges in crowded.items():
-        program = _share(program, source, destination, edges, counts)
+    counts: dict[str, int] | None = None
+    while crowded := _crowded_hop(program):
+        counts = page_counts(program) if counts is None else counts
+        program = _share(program, crowded, counts)
     return program
 
 
-def _share(
-    program: Program, source: int, destination: int, edges: list[Edge], counts: dict[str, int]
-) -> Program:
+def _crowded_hop(program: Program) -> list[Edge] | None:
+    """The edges of one hop that several cross. Sharing it may change the ends of other edges."""
+    return next((edges for edges in unlinked_by_hop(program).values() if len(edges) > 1), None)
+
+
+def _share(program: Program, edges: list[Edge], counts: dict[str, int]) -> Program:
+    source, destination = hop_of(program, edges[0]) or (0, 0)
     receives = [program.stage_by_name[edge.destination] for edge in edges]
     senders = [program.stage_by_name[edge.source] for edge in edges]
     landings = tuple(receive.outs[0] for receive in receives)
@@ -50,17 +53,17 @@ def _share(
         replace(joint, name=landed, kind=BufferKind.FIFO),
     )
     ways = (
-        *(_edge(edge.source, edge.buffer, merge) for edge in edges),
-        replace(_edge(merge, merged, recv), handoff=edges[0].handoff),
-        _edge(recv, landed, split),
+        *(Edge(f"{edge.buffer}->{merge}", edge.source, edge.buffer, merge) for edge in edges),
+        Edge(f"{merge}->{recv}", merge, merged, recv, edges[0].handoff),
+        Edge(f"{recv}->{split}", recv, landed, split),
     )
     gone = {stage.name for stage in receives}
 
     def after(edge: Edge) -> Edge:
-        """What left a receive leaves the split now."""
+        """What left a receive leaves the split now, named by its buffer, as it leaves several."""
         if edge.source not in gone:
             return edge
-        return replace(edge, name=f"{split}->{edge.destination}", source=split)
+        return replace(edge, name=f"{edge.buffer}->{edge.destination}", source=split)
 
     def local(buffer: Buffer) -> Buffer:
         stays = buffer.name in {edge.buffer for edge in edges}
@@ -77,10 +80,6 @@ def _share(
         edges=(*(after(edge) for edge in program.edges if edge not in edges), *ways),
         collectives=tuple(map(without, program.collectives)),
     )
-
-
-def _edge(source: str, buffer: str, destination: str) -> Edge:
-    return Edge(f"{source}->{destination}", source, buffer, destination)
 
 
 def _turns(counts: list[int]) -> tuple[int, ...]:

@@ -14,11 +14,11 @@ from compiler.validate.layouts import check_layouts
 from compiler.validate.link_kinds import check_kinds_of_links
 from compiler.validate.locality import check_locality
 from compiler.validate.machine import check_machine
-from compiler.validate.order import check_order
 from compiler.validate.orientation import check_orientation
 from compiler.validate.parts import check_parts
 from compiler.validate.shapes import check_shapes
 from compiler.validate.structure import check_structure
+from compiler.validate.tile_order import check_order
 from compiler.validate.types import check_types
 
 __all__ = ["check_meaning", "check_structure", "validate"]
@@ -36,11 +36,11 @@ def validate(program: Program, target: Target) -> None:
     check_structure(program)
     check_locality(program, target)
     check_meaning(program)
-    check_parts(program)
     check_capacity(program, target)
     check_kinds_of_links(program, target)
     check_types(program)
     check_machine(program)
+    check_parts(program)
 
 
 def check_meaning(program: Program) -> None:

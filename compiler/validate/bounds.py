@@ -75,7 +75,7 @@ LENGTHS = {
     "Merge.turns": limits.TURNS,
     "Partial.of": limits.CHIPS,
     "Split.turns": limits.TURNS,
-    "Values.values": limits.WALK_PAGES,
+    "Values.values": limits.VALUES,
     "Walk.loops": limits.LOOPS,
 }
 """The greatest length of each list; of any other, ``RECORDS``."""
@@ -205,8 +205,8 @@ def _chips(program: Program) -> None:
 
 
 def _work(program: Program) -> None:
-    """What the checker follows page by page is bounded, for each stage and for all of them."""
-    total = 0
+    """No stage moves more pages than a run can last. Pages that no loops tell have a bound of their
+    own, which holds where they are followed one by one."""
     for name, pages in _followed(program):
         if pages > limits.WALK_PAGES:
             raise ValidationError(
@@ -214,24 +214,6 @@ def _work(program: Program) -> None:
                 name,
                 f"stage {name!r} moves {pages} pages; it may move at most {limits.WALK_PAGES}",
             )
-        total += max(0, pages)
-    tile = max(1, program.tile)
-    total += max(0, -(-_longest_sum(program) // tile)) * len(program.buffers)
-    if total > limits.WORK_PAGES:
-        raise ValidationError(
-            "WorkBound",
-            program.name,
-            f"loads, stores and contraction blocks of the program come to {total} pages; they may "
-            f"be at most {limits.WORK_PAGES}: use larger tiles, or split the product",
-        )
-
-
-def _longest_sum(program: Program) -> int:
-    """Elements of the longest contraction, padding included."""
-    lefts = {product.left for product in program.graph.operations}
-    return max(
-        (v.cols + max(v.pad, default=0) for v in program.graph.values if v.name in lefts), default=0
-    )
 
 
 def _followed(program: Program) -> Iterator[tuple[str, int]]:

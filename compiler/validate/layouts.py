@@ -91,7 +91,7 @@ class _Layouts:
                     raise ValidationError(
                         "MapOfPartial",
                         stage.name,
-                        f"map {stage.name!r} applies {body} to a {self._said(layouts[0])}; it must "
+                        f"map {stage.name!r} applies {body} to {self._a(layouts[0])}; it must "
                         f"come after the reduction",
                     )
             case Store(tensor):
@@ -114,12 +114,12 @@ class _Layouts:
         """What a stage computes with: pages that hold all the same, which is its chip's."""
         page, *others = pages
         if others:
-            said = " and a ".join(dict.fromkeys(self._said(page.layout) for page in pages))
+            said = " and ".join(dict.fromkeys(self._a(page.layout) for page in pages))
             raise ValidationError(
                 "TurnsTogether",
                 stage.name,
                 f"{type(stage.kind).__name__} stage {stage.name!r} takes pages of several edges by "
-                f"turns, a {said}; a Split must take them apart before",
+                f"turns, {said}; a Split must take them apart before",
             )
         for axis, index in enumerate(page.slices):
             own = self._along(stage, axis)
@@ -144,8 +144,8 @@ class _Layouts:
             raise ValidationError(
                 "LayoutMismatch",
                 name,
-                f"buffer {name!r} is declared as {self._by_turns(claimed)}, but {stage.name!r} "
-                f"makes it a {self._by_turns(made)}",
+                f"buffer {name!r} is declared as {' then '.join(map(self._said, claimed))}, but "
+                f"{stage.name!r} makes it {' then '.join(map(self._a, made))}",
             )
 
     def _product(self, stage: Stage, left: Layout, right: Layout) -> Layout:
@@ -186,7 +186,7 @@ class _Layouts:
                 raise ValidationError(
                     "FoldOfWhole",
                     stage.name,
-                    f"fold {stage.name!r} adds a {self._said(layout)}, not a partial sum",
+                    f"fold {stage.name!r} adds {self._a(layout)}, not a partial sum",
                 )
         _is_sum(stage, body)
         along = [
@@ -196,11 +196,11 @@ class _Layouts:
         ]
         partial = all(isinstance(layout[axis], Partial) for layout in layouts for axis in along)
         if len(along) > 1 or not partial:
-            listed = ", a ".join(dict.fromkeys(map(self._said, layouts)))
+            listed = ", ".join(dict.fromkeys(map(self._a, layouts)))
             raise ValidationError(
                 "FoldMismatch",
                 stage.name,
-                f"fold {stage.name!r} adds a {listed}; what it adds must be partial sums along one "
+                f"fold {stage.name!r} adds {listed}; what it adds must be partial sums along one "
                 f"axis, and alike along every other",
             )
         axis = along[0] if along else self._partial_axis(layouts[0])
@@ -227,7 +227,7 @@ class _Layouts:
             raise ValidationError(
                 "BroadcastOfPartial",
                 stage.name,
-                f"copy {stage.name!r} gives a {self._said(layout)} to several; it must come after "
+                f"copy {stage.name!r} gives {self._a(layout)} to several; it must come after "
                 f"the reduction",
             )
 
@@ -238,7 +238,7 @@ class _Layouts:
                 raise ValidationError(
                     "PartialStored",
                     stage.name,
-                    f"store {stage.name!r} would store a {self._said(layout)}: the contributions "
+                    f"store {stage.name!r} would store {self._a(layout)}: the contributions "
                     f"of slices {', '.join(map(str, sorted(missing)))} are missing",
                 )
         part = self._program.tensor_by_name[tensor]
@@ -248,7 +248,7 @@ class _Layouts:
             raise ValidationError(
                 "StoredLayout",
                 stage.name,
-                f"store {stage.name!r} would store a {self._said(layout)}, but {value.name!r} is "
+                f"store {stage.name!r} would store {self._a(layout)}, but {value.name!r} is "
                 f"to be {self._said(wanted)} there",
             )
 
@@ -257,10 +257,12 @@ class _Layouts:
         if len(layout) == 1:
             return str(layout[0])
         named = zip(self._mesh.names, layout, strict=True)
-        return ", ".join(f"{placement} along {name}" for name, placement in named)
+        return " and ".join(f"{placement} along {name}" for name, placement in named)
 
-    def _by_turns(self, layouts: tuple[Layout, ...]) -> str:
-        return " then ".join(map(self._said, layouts))
+    def _a(self, layout: Layout) -> str:
+        """A layout in words, as one thing."""
+        said = self._said(layout)
+        return said if said.startswith("slices") else f"a {said}"
 
 
 def _is_sum(stage: Stage, body: Body) -> None:

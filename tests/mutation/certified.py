@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
+from compiler.passes.shard import ShardPlan
 
 from compiler import targets
 from compiler.ir.body import Literal, Max, Operand
@@ -12,7 +13,6 @@ from compiler.ir.init import Pattern
 from compiler.ir.program import Program
 from compiler.passes.memory import allocate
 from compiler.passes.schedule import schedule
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, shard
 from compiler.targets import Target
 from compiler.workload import MatmulSpec

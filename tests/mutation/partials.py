@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
-from compiler.ir.buffer import BufferKind
 from compiler.ir.distribution import Partial, Replicated
+
+from compiler.ir.buffer import BufferKind
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Site
 from tests.compiler.programs import changed, cut_off, without

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from compiler.ir.distribution import Partial, Sharded
+
 from compiler.ir.init import Const, Values
 from compiler.ir.program import Program
 from compiler.ir.stage import Load

@@ -3,14 +3,20 @@
 import pytest
 
 from compiler.errors import NoCrossChipHandoffError, NoHandoffError, PassError, ShardError
+from compiler.ir.choice import Chooser
 from compiler.ir.edge import Barrier, Fifo, Semaphore, Token, ValidReady
+from compiler.ir.mesh import Mesh
 from compiler.passes.handshake import handshake
+from compiler.passes.partition import partition
 from compiler.passes.place import place
+from compiler.passes.route import route
+from compiler.passes.tile import tile
+from compiler.shard_plan import ShardPlan
 from compiler.targets import get
-from tests.compiler.programs import TOKEN, changed, lowered, replicated
+from tests.compiler.programs import TOKEN, changed, lowered, partitioned
 
 ONE = place(lowered(), TOKEN)
-FOUR = place(replicated(4), TOKEN)
+FOUR = place(partitioned(4), TOKEN)
 CROSSING = [edge for edge in FOUR.edges if FOUR.crosses(edge)]
 
 
@@ -48,8 +54,6 @@ def test_each_semaphore_handoff_has_a_pair_of_its_own():
     assert len(pairs) == len(CROSSING)
     names = [name for pair in pairs for name in (pair.ready, pair.valid)]
     assert len(set(names)) == 2 * len(pairs)
-    assert program.semaphores == tuple(names)
-    assert {pair.ready_count for pair in pairs} == {1}
 
 
 @pytest.mark.parametrize(
@@ -65,15 +69,39 @@ def test_a_handoff_that_is_set_is_kept(name, handoff):
     kept = {edge.name: edge.handoff for edge in program.edges}
     assert kept.pop(name) == handoff
     assert set(kept.values()) == {ValidReady(), Token()}
-    named = (handoff.ready, handoff.valid) if isinstance(handoff, Semaphore) else ()
-    assert program.semaphores == named
+    by = {edge.name: edge.handoff.by for edge in program.edges}
+    assert by.pop(name) is Chooser.HAND
+    assert set(by.values()) == {Chooser.COMPILER}
 
 
-def test_the_program_requires_the_handoffs_that_it_uses():
-    assert handshake(ONE, TOKEN).requires.handoffs == ("ValidReady",)
-    assert handshake(FOUR, TOKEN).requires.handoffs == ("Token", "ValidReady")
-    mixed = changed(FOUR, CROSSING[0].name, handoff=Barrier())
-    assert handshake(mixed, TOKEN).requires.handoffs == ("Barrier", "Token", "ValidReady")
+GRID = Mesh(row=2, col=3)
+BARRIER = get("token-mesh", handoffs=("ValidReady", "Barrier"))
+
+
+@pytest.mark.parametrize("result", ["home", "all"])
+@pytest.mark.parametrize("reduce", ["star", "tree"])
+@pytest.mark.parametrize("axis", ["row", "col"])
+def test_each_collective_has_a_barrier_of_its_own_that_its_chips_alone_wait_at(
+    axis, reduce, result
+):
+    plan = ShardPlan(GRID, reduce, shard={"k": axis}, result=result)
+    program = partition(lowered(16, 16, 96), plan, BARRIER)
+    program = handshake(place(program, BARRIER), BARRIER)
+    waiting: dict[str, set[int]] = {}
+    for edge in program.edges:
+        if program.crosses(edge):
+            ends = (program.stage_by_name[name].chip for name in (edge.source, edge.destination))
+            waiting.setdefault(edge.handoff.group, set()).update(ends)
+    groups = {collective.name: set(collective.chips) for collective in program.collectives}
+    assert waiting == groups
+    assert len(groups) == (1 if result == "home" else 2) * len(list(GRID.groups(axis)))
+
+
+def test_the_way_over_other_chips_belongs_to_the_collective_that_it_leads_to():
+    edge = FOUR.edge_by_buffer["c3.partial"]
+    program = place(route(tile(changed(FOUR, edge.name, via=(1,))), BARRIER), BARRIER)
+    handoffs = [e.handoff for e in handshake(program, BARRIER).edges if program.crosses(e)]
+    assert handoffs == [Barrier("tree_reduce")] * 4
 
 
 def test_spelling_again_changes_nothing():

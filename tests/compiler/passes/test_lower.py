@@ -7,8 +7,9 @@ import pytest
 
 from compiler.errors import AccumulatorOverflowError, WorkloadError
 from compiler.ir.body import Add, Literal, Max, Operand
-from compiler.ir.distribution import Replicated
 from compiler.ir.init import Const, External, Pattern
+from compiler.ir.layout import Replicate
+from compiler.ir.orientation import Orientation
 from compiler.ir.stage import Load, Map, MatmulTiles, Store
 from compiler.ir.tensor import ValueRange
 from compiler.passes.lower import lower
@@ -71,14 +72,40 @@ def test_a_product_is_two_loads_a_product_and_a_store():
 def test_nothing_is_decided():
     program = lower(MatmulSpec(16, 16, 16), TOKEN)
     assert {(stage.site, stage.engine) for stage in program.stages} == {(None, None)}
-    assert {(b.site, b.depth_pages) for b in program.buffers} == {(None, None)}
-    assert {(edge.handoff, edge.route) for edge in program.edges} == {(None, None)}
-    assert (program.work, program.links, program.schedule) == (None, None, None)
+    assert {(b.site, b.depth) for b in program.buffers} == {(None, None)}
+    assert {(e.handoff, e.link, e.via) for e in program.edges} == {(None, None, ())}
+    assert [operation.order for operation in program.graph.operations] == [None]
+    assert (program.links, program.memory, program.schedule) == ((), (), None)
 
 
 def test_on_one_chip_every_value_is_whole():
     program = lower(MatmulSpec(16, 16, 16), TOKEN)
-    assert {buffer.distribution for buffer in program.buffers} == {Replicated()}
+    assert program.mesh.names == ("tp",)
+    assert program.chip_count == 1
+    assert {buffer.holds for buffer in program.buffers} == {((Replicate(),),)}
+    assert {value.layout for value in program.graph.values} == {(Replicate(),)}
+
+
+def test_the_left_operand_lies_and_flows_by_columns_and_all_else_by_rows():
+    program = lower(MatmulSpec(16, 16, 16), TOKEN)
+    tensors = {tensor.name: tensor.orientation for tensor in program.tensors}
+    pages = {buffer.name: buffer.page.orientation for buffer in program.buffers}
+    assert tensors == {"a": Orientation.COLUMNS, "b": Orientation.ROWS, "c": Orientation.ROWS}
+    assert pages == {
+        "a_pages": Orientation.COLUMNS,
+        "b_pages": Orientation.ROWS,
+        "partial": Orientation.ROWS,
+    }
+
+
+def test_the_graph_has_the_matrices_of_the_user():
+    graph = lower(MatmulSpec(4, 6, 13).padded_k(8), TOKEN).graph
+    assert [(v.name, v.dims, v.rows, v.cols, v.pad) for v in graph.values] == [
+        ("a", ("m", "k"), 4, 13, (0, 3)),
+        ("b", ("k", "n"), 13, 6, (3, 0)),
+        ("c", ("m", "n"), 4, 6, (0, 0)),
+    ]
+    assert (graph.inputs, graph.outputs) == (("a", "b"), ("c",))
 
 
 @pytest.mark.parametrize("tile", [2, 4, 8, 16])
@@ -92,9 +119,9 @@ def test_pages_are_tiles(tile):
 def test_padding_stands_behind_the_contraction_of_both_operands():
     program = lower(MatmulSpec(4, 6, 13).padded_k(8), TOKEN)
     a, b, c = program.tensors
-    assert ((a.rows, a.cols), a.value_shape) == ((4, 16), (4, 13))
-    assert ((b.rows, b.cols), b.value_shape) == ((16, 6), (13, 6))
-    assert ((c.rows, c.cols), c.value_shape) == ((4, 6), (4, 6))
+    assert ((a.rows, a.cols), program.real_shape(a)) == ((4, 16), (4, 13))
+    assert ((b.rows, b.cols), program.real_shape(b)) == ((16, 6), (13, 6))
+    assert ((c.rows, c.cols), program.real_shape(c)) == ((4, 6), (4, 6))
     assert (program.claim.k, program.claim.k_pad) == (13, 3)
 
 

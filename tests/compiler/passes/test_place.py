@@ -5,12 +5,16 @@ from dataclasses import replace
 import pytest
 
 from compiler.errors import NoEngineError, PassError
+from compiler.ir.choice import Chooser
 from compiler.ir.stage import Engine, EngineKind, Site
+from compiler.passes.partition import partition
 from compiler.passes.place import place
+from compiler.shard_plan import ShardPlan
 from compiler.targets import get
-from tests.compiler.programs import TOKEN, changed, lowered, replicated
+from tests.compiler.programs import TOKEN, changed, lowered, partitioned
 
 COMPUTE, MOVEMENT, LINK = EngineKind.COMPUTE, EngineKind.MOVEMENT, EngineKind.LINK
+ALL = partition(lowered(), ShardPlan(4, result="all"), TOKEN)
 
 
 def engines(program) -> dict[str, str]:
@@ -29,7 +33,7 @@ def test_one_chip_takes_the_lowest_engines_in_the_order_of_the_stages():
 
 
 def test_buffers_stand_where_they_are_filled():
-    program = place(replicated(4), TOKEN)
+    program = place(partitioned(4), TOKEN)
     for stage in program.stages:
         for name in stage.outs:
             assert program.buffer_by_name[name].site == stage.site
@@ -38,20 +42,48 @@ def test_buffers_stand_where_they_are_filled():
 @pytest.mark.parametrize("chips", [2, 3, 4, 7, 8])
 @pytest.mark.parametrize("reduce", ["star", "tree"])
 def test_no_engine_is_given_twice(chips, reduce):
-    program = place(replicated(chips, reduce), TOKEN)
+    program = place(partitioned(chips, reduce), TOKEN)
     used = [(stage.site, stage.engine) for stage in program.stages]
     assert None not in [engine for _, engine in used]
     assert len(set(used)) == len(used)
 
 
 def test_folds_compute_and_receives_run_on_link_ports():
-    placed = engines(place(replicated(4), TOKEN))
+    placed = engines(place(partitioned(4), TOKEN))
     assert placed["c0.fold"] == placed["c2.fold"] == "compute1"
     assert [placed["c0.recv_0"], placed["c0.recv_1"], placed["c2.recv_0"]] == [
         "link0",
         "link1",
         "link0",
     ]
+
+
+def test_copies_run_on_switches():
+    placed = engines(place(ALL, TOKEN))
+    assert (placed["c0.copy"], placed["c2.copy"]) == ("switch0", "switch0")
+    assert (placed["c2.recv_0"], placed["c2.recv_whole"]) == ("link0", "link1")
+
+
+@pytest.mark.parametrize("ports", [2, 5])
+def test_a_site_has_as_many_switches_as_link_ports(ports):
+    """So each port may have a merge or a split beside it."""
+    target = get("token-mesh", link_ports=ports)
+    copy = ALL.stage_by_name["c0.copy"]
+    copies = tuple(replace(copy, name=f"c0.copy_{index}") for index in range(ports))
+    program = replace(lowered(), stages=copies)
+    assert [str(s.engine) for s in place(program, target).stages] == [
+        f"switch{index}" for index in range(ports)
+    ]
+    more = replace(program, stages=(*copies, copy))
+    with pytest.raises(NoEngineError, match=f"'c0.copy' finds no free switch engine .*{ports};"):
+        place(more, target)
+
+
+def test_engines_that_are_given_are_the_compilers_and_others_stay_whose_they_were():
+    chosen = changed(lowered(), "load_b", engine=Engine(MOVEMENT, 2))
+    by = {stage.name: stage.engine.by for stage in place(chosen, TOKEN).stages}
+    assert by.pop("load_b") is Chooser.HAND
+    assert set(by.values()) == {Chooser.COMPILER}
 
 
 def test_a_site_that_is_set_is_kept():
@@ -81,7 +113,7 @@ def test_engines_of_different_sites_do_not_meet():
 
 
 def test_placing_again_changes_nothing():
-    for program in (lowered(), replicated(4), replicated(3, "star")):
+    for program in (lowered(), partitioned(4), partitioned(3, "star")):
         once = place(program, TOKEN)
         assert place(once, TOKEN) == once
 
@@ -97,7 +129,7 @@ def test_placing_again_changes_nothing():
 )
 def test_a_stage_that_finds_no_engine_is_named(changes, stage, kind, site, count, program):
     if program is None:
-        folded = replicated(4)
+        folded = partitioned(4)
         tail = [s for s in folded.stages if s.site is not None and s.site.chip == 2]
         program = replace(folded, stages=tuple(tail))
     with pytest.raises(NoEngineError) as refusal:

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+from compiler.ir.buffer import Depth
 from compiler.ir.dtype import DType
 from compiler.ir.program import Program
+from compiler.ir.tensor import Part
 from tests.compiler.programs import changed, compiled, sharded
 from tests.compiler.validate.mutants import (
     Mutant,
@@ -15,11 +17,6 @@ from tests.compiler.validate.mutants import (
 ONE = compiled()
 FOUR = sharded(4)
 NOTHING = DType("int0", 0)
-
-
-def claims(text: str, **changes: int) -> Mutant:
-    program = replace(ONE, claim=replace(ONE.claim, **changes))
-    return Mutant(f"a claim of {changes}", program, "ClaimShape", ONE.name, text)
 
 
 def shaped(text: str, **changes: int) -> Mutant:
@@ -42,10 +39,6 @@ def numerics(**changes: DType) -> Program:
 PAGE = FOUR.buffer_by_name["c1.partial"].page
 
 MUTANTS = (
-    claims("claims to multiply 16 x 0 by 0 x 16 with 0 of padding", k=0),
-    claims("claims to multiply -16 x 64 by 64 x 16", m=-16),
-    claims("claims to multiply 16 x 64 by 64 x 0", n=0),
-    claims("with -8 of padding; extents must be at least 1, and padding at least 0", k_pad=-8),
     Mutant(
         "tiles of another size than the program's",
         changed(ONE, "b", tile=4),
@@ -59,6 +52,34 @@ MUTANTS = (
         "TensorTile",
         "a",
         "has tiles of 0",
+    ),
+    Mutant(
+        "a part that begins before the first row",
+        changed(FOUR, "c1.a", part=Part("a", -8, 0)),
+        "TensorPart",
+        "c1.a",
+        "is said to be a[-8, 0]; a part begins at row 0 and column 0, or behind",
+    ),
+    Mutant(
+        "a part that begins before the first column",
+        changed(FOUR, "c1.a", part=Part("a", 0, -1)),
+        "TensorPart",
+        "c1.a",
+        "is said to be a[0, -1]",
+    ),
+    Mutant(
+        "no room",
+        changed(FOUR, "c0.landing_0", depth=Depth(0)),
+        "BufferDepth",
+        "c0.landing_0",
+        "must hold at least 1 page, not 0",
+    ),
+    Mutant(
+        "less than no room",
+        changed(FOUR, "c0.landing_0", depth=Depth(-1)),
+        "BufferDepth",
+        "c0.landing_0",
+        "must hold at least 1 page, not -1",
     ),
     shaped("tensor 'c1.a' must have at least 1 element, not 0 x 16", rows=0),
     shaped("must have at least 1 element, not 16 x -8", cols=-8),

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 from compiler.ir.body import Add, Body, Literal, Operand, left_fold
 from compiler.ir.edge import Edge
+from compiler.ir.layout import Replicate
 from compiler.ir.program import Program
-from compiler.ir.stage import Fold, Load, Recv, Stage, Store
+from compiler.ir.stage import Copy, Fold, Load, Merge, Recv, Split, Stage, Store
 from tests.compiler.programs import changed, compiled, sharded, without
 from tests.compiler.validate.mutants import (
     Mutant,
@@ -42,14 +43,34 @@ def unknown(name: str, field: str, value: object, text: str) -> Mutant:
     )
 
 
-def unknown_claim(field: str, program: Program) -> Mutant:
-    return Mutant(
-        f"claim of {field}, {program.chip_count} chips",
-        replace(program, claim=replace(program.claim, **{field: "nowhere"})),
-        "UnknownName",
-        "nowhere",
-        "the claim names tensor 'nowhere', which does not exist",
+def a_value_of(tensor: str) -> Program:
+    part = replace(FOUR.tensor_by_name[tensor].part, of="nowhere")
+    return changed(FOUR, tensor, part=part)
+
+
+def taken_apart(what: str, turns: tuple[int, ...], text: str, *, merge: bool) -> Mutant:
+    """The two sums of chip 0's last fold pass a merge and a split with these turns."""
+    merged, parted = (turns, (0, 1)) if merge else ((0, 1), turns)
+    model = FOUR.buffer_by_name["c0.landing_0"]
+    program = changed(FOUR, "c0.recv_0->c0.fold", destination="merge")
+    program = changed(program, "c0.recv_1->c0.fold", destination="merge")
+    program = replace(
+        program,
+        stages=(
+            *program.stages,
+            Stage("merge", Merge(merged), ("c0.landing_0", "c0.landing_1"), ("mixed",)),
+            Stage("split", Split(parted), ("mixed",), ("one", "two")),
+        ),
+        buffers=(*program.buffers, *(replace(model, name=n) for n in ("mixed", "one", "two"))),
+        edges=(
+            *program.edges,
+            Edge("merge->split", "merge", "mixed", "split"),
+            Edge("split->one", "split", "one", "c0.fold"),
+            Edge("split->two", "split", "two", "c0.fold"),
+        ),
     )
+    program = changed(program, "c0.fold", ins=("c0.partial", "one", "two"))
+    return Mutant(what, program, "Turns", "merge" if merge else "split", text)
 
 
 def ports(name: str, text: str, **changes: object) -> Mutant:
@@ -123,9 +144,17 @@ MUTANTS = (
     unknown(CROSSING, "source", "nowhere", f"edge {CROSSING!r} names stage"),
     unknown(CROSSING, "destination", "nowhere", f"edge {CROSSING!r} names stage"),
     unknown(CROSSING, "buffer", "nowhere", f"edge {CROSSING!r} names buffer"),
-    unknown(CROSSING, "route", ("nowhere",), f"edge {CROSSING!r} names link"),
+    unknown(CROSSING, "link", "nowhere", f"edge {CROSSING!r} names link"),
     unknown("tree_reduce", "stages", ("nowhere",), "collective 'tree_reduce' names stage"),
-    *(unknown_claim(f, program) for f in ("left", "right", "output") for program in (ONE, FOUR)),
+    unknown("tree_reduce", "value", "nowhere", "collective 'tree_reduce' names value"),
+    unknown("tree_reduce", "axis", "nowhere", "collective 'tree_reduce' names axis"),
+    Mutant(
+        "a part of no value",
+        a_value_of("c1.a"),
+        "UnknownName",
+        "nowhere",
+        "tensor 'c1.a' names value 'nowhere', which does not exist",
+    ),
     ports("c0.load_a", "must have 0 inputs and 1 outputs, not 1 and 1", ins=("c0.partial",)),
     ports("c0.recv_0", "must have 0 inputs and 1 outputs, not 1 and 1", ins=("c1.partial",)),
     ports("c0.recv_0", "must have 0 inputs and 1 outputs, not 0 and 0", outs=()),
@@ -133,10 +162,13 @@ MUTANTS = (
     ports("c0.store_c", "must have 1 inputs and 0 outputs, not 0 and 0", ins=()),
     ports(
         "c0.fold",
-        "must have 2 inputs and 1 outputs, not 1 and 1",
+        "must have at least 2 inputs and 1 outputs, not 1 and 1",
         ins=("c0.partial",),
         kind=Fold(Operand(0)),
     ),
+    ports("c0.fold", "must have 1 inputs and at least 2 outputs, not 3 and 1", kind=Copy()),
+    ports("c0.fold", "must have at least 2 inputs and 1 outputs, not 3 and 0", outs=()),
+    ports("c1.matmul", "have 1 inputs and at least 2 outputs, not 2 and 1", kind=Split((0,))),
     fold(
         "an input is left out, but not in the body",
         "FoldOperandMissing",
@@ -173,6 +205,33 @@ MUTANTS = (
         "FoldBody",
         "stage 'c0.fold' computes (((op0 + op1) + op2) + (1 + 2)); it must be an operation",
         Add(left_fold(3), Add(Literal(1), Literal(2))),
+    ),
+    taken_apart("a turn of no input", (0, 2), "has 2 inputs, but turn 2 is none", merge=True),
+    taken_apart("a turn before the first", (-1, 0, 1), "but turn -1 is none of them", merge=True),
+    taken_apart("an input without a turn", (1,), "but 'c0.landing_0' has no turn", merge=True),
+    taken_apart("a merge of no turns", (), "but 'c0.landing_0' has no turn", merge=True),
+    taken_apart("a turn of no output", (0, 1, 5), "has 2 outputs, but turn 5 is none", merge=False),
+    taken_apart("an output without a turn", (0, 0), "but 'two' has no turn", merge=False),
+    Mutant(
+        "a buffer that does not say what it holds",
+        changed(FOUR, "c1.partial", holds=()),
+        "HoldsNothing",
+        "c1.partial",
+        "does not say what it holds",
+    ),
+    Mutant(
+        "a buffer that holds something along two axes of one",
+        changed(FOUR, "c1.partial", holds=((Replicate(), Replicate()),)),
+        "LayoutLength",
+        "c1.partial",
+        "says what it holds along 2 axes; the mesh tp=4 has 1",
+    ),
+    Mutant(
+        "a buffer whose second page holds something along no axis",
+        changed(FOUR, "c1.partial", holds=(*FOUR.buffer_by_name["c1.partial"].holds, ())),
+        "LayoutLength",
+        "c1.partial",
+        "says what it holds along 0 axes; the mesh tp=4 has 1",
     ),
     Mutant(
         "a receive is dropped with its edges",

@@ -1,22 +1,22 @@
-"""A reduction brings every chip's partial sum home, exactly once."""
+"""A spanning tree brings every chip's partial sum home, exactly once."""
 
 import pytest
 
-from compiler.passes.reduction import star, tree
+from compiler.passes.algorithms import star, tree
 
 COUNTS = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 31, 64]
 
 
-@pytest.mark.parametrize("reduction", [star, tree])
+@pytest.mark.parametrize("algorithm", [star, tree])
 @pytest.mark.parametrize("chips", COUNTS)
-def test_what_comes_home_is_every_contribution_once(reduction, chips):
-    assert reduction(chips).held(0) == tuple(range(chips))
+def test_what_comes_home_is_every_contribution_once(algorithm, chips):
+    assert algorithm(chips).contributions()[0] == tuple(range(chips))
 
 
-@pytest.mark.parametrize("reduction", [star, tree])
+@pytest.mark.parametrize("algorithm", [star, tree])
 @pytest.mark.parametrize("chips", COUNTS)
-def test_every_chip_but_the_home_sends_once(reduction, chips):
-    plan = reduction(chips)
+def test_every_chip_but_the_home_sends_once(algorithm, chips):
+    plan = algorithm(chips)
     assert plan.parent[0] is None
     senders = [child for children in plan.children for child in children]
     assert sorted(senders) == list(range(1, chips))
@@ -69,3 +69,24 @@ def test_the_sum_over_a_power_of_two_is_balanced():
         return text
 
     assert added(0) == "(((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)))"
+
+
+@pytest.mark.parametrize("algorithm", [star, tree])
+@pytest.mark.parametrize("chips", COUNTS)
+def test_what_leaves_a_chip_is_its_own_contribution_and_all_that_it_takes(algorithm, chips):
+    plan = algorithm(chips)
+    held = plan.contributions()
+    for chip, children in enumerate(plan.children):
+        taken = [index for child in children for index in held[child]]
+        assert held[chip] == tuple(sorted([chip, *taken]))
+        assert len(set(held[chip])) == 1 + len(taken)
+
+
+@pytest.mark.parametrize("algorithm", [star, tree])
+@pytest.mark.parametrize("chips", COUNTS)
+def test_every_chip_comes_behind_those_that_send_to_it(algorithm, chips):
+    plan = algorithm(chips)
+    order = plan.from_the_leaves()
+    assert sorted(order) == list(range(chips))
+    for chip, children in enumerate(plan.children):
+        assert all(order.index(child) < order.index(chip) for child in children)

@@ -1,0 +1,404 @@
+"""What each kind of stage does with the pages of a token run."""
+
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from compiler.flow.components import Component
+from compiler.ir.edge import Barrier, Edge
+from compiler.ir.operations import operations_of
+from compiler.ir.program import Program
+from compiler.ir.stage import Copy, Fold, Load, Map, MatmulTiles, Merge, Recv, Split, Stage, Store
+from compiler.latencies import (
+    FIFO_CYCLES,
+    LINK_REGISTER_CYCLES,
+    LOAD_CYCLES,
+    OFFER_CYCLES,
+    OPERATION_CYCLES,
+    TILE_CYCLES,
+    VALID_CYCLES,
+)
+
+Beats = Sequence[int]
+"""A cycle for each beat of a page."""
+PAGE, ROOM = "a page", "room"
+
+
+class Held:
+    """What is known of the pages of a buffer: those that wait, and those that have left.
+
+    ``depth`` is in pages; ``share`` is how many pages there are in a round.
+    """
+
+    def __init__(self, name: str, depth: int, share: int):
+        self.name, self.depth, self.share = name, depth, share
+        self.readable: deque[Beats] = deque()
+        self.taken: deque[Beats] = deque(maxlen=max(1, depth, share))
+        self.put_count = self.taken_count = 0
+
+    def put(self, readable: Beats) -> None:
+        """A page enters the buffer, whose beats can leave it from these cycles on."""
+        self.readable.append(readable)
+        self.put_count += 1
+
+    def take(self, beats: Beats) -> None:
+        """The first page leaves the buffer."""
+        self.readable.popleft()
+        self.taken.append(beats)
+        self.taken_count += 1
+
+    def knows_slot(self, page: int) -> bool:
+        """Whether it is known when there is a slot for a page that has not entered yet."""
+        return page - self.taken_count < self.depth
+
+    def slot(self) -> Beats | None:
+        """When the beats of the page left whose slot the next one gets; none if it was never used.
+
+        Those of the pages behind it have left after it, if they have at all.
+        """
+        before = self.put_count - self.depth
+        return None if before < 0 else self.taken[before - self.taken_count]
+
+    def freed(self, page: int) -> int:
+        """The first cycle in which there is a slot for the whole of a page that has not entered."""
+        before = page - self.depth
+        return 0 if before < 0 else self.taken[before - self.taken_count][-1] + 1
+
+    def last_taken(self) -> Iterable[Beats]:
+        """The pages that left in the last round."""
+        return islice(reversed(self.taken), self.share)
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A page, or room for one, that a stage waits for, and the buffer in which it does."""
+
+    what: str
+    buffer: str
+
+    def __str__(self) -> str:
+        return f"{self.what} in {self.buffer}"
+
+
+@dataclass
+class Waits:
+    """What a run notes: first and last beats by stage, and cycles of waiting by buffer."""
+
+    sent: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+    waited: dict[str, int] = field(default_factory=dict[str, int])
+
+    def send(self, stage: str, first: int, last: int) -> None:
+        """Note that beats leave a stage."""
+        known = self.sent.get(stage)
+        self.sent[stage] = (known[0] if known else first, last)
+
+    def wait(self, ready: int, room: int, buffer: str) -> int:
+        """The later of the two; note that a buffer's room was waited for."""
+        if room > ready:
+            self.waited[buffer] = self.waited.get(buffer, 0) + room - ready
+            return room
+        return ready
+
+
+class TokenStage(ABC):
+    """A stage that passes pages, one after the other.
+
+    Attributes
+    ----------
+    pages_in_round : int
+        How many it passes in a round.
+    left : int
+        How many of them it has not passed yet.
+    """
+
+    def __init__(self, stage: Stage, ins: list[Held], outs: list[Held], waits: Waits):
+        self.name, self.ins, self.outs, self.waits = stage.name, ins, outs, waits
+        self.pages_in_round = (outs or ins)[0].share
+        self.left = 0
+
+    def takes_from(self) -> Iterable[Held]:
+        """The buffers from which it takes the next page."""
+        return self.ins
+
+    def fills(self) -> Iterable[Held]:
+        """The buffers in which it needs a slot for the next page."""
+        return self.outs
+
+    def waits_for(self) -> Missing | None:
+        """What is not known yet of that on which the next page depends."""
+        for held in self.takes_from():
+            if not held.readable:
+                return Missing(PAGE, held.name)
+        for held in self.fills():
+            if not held.knows_slot(held.put_count):
+                return Missing(ROOM, held.name)
+        return None
+
+    @abstractmethod
+    def move(self) -> None:
+        """Pass the next page."""
+
+    def passed(self) -> Beats:
+        """When it passed its last beats, as far as later ones wait for that."""
+        return []
+
+
+class Product(TokenStage):
+    """Takes a result's pairs of beats when its first one is admitted; lets its rows leave.
+
+    Both loads fill their buffers from the start on and keep pace, so all that a pair waits for is
+    the pair before it. But a buffer of a single beat is filled only after it was emptied, and gives
+    a beat every other cycle.
+    """
+
+    def __init__(self, program: Program, stage: Stage, outs: list[Held], waits: Waits):
+        super().__init__(stage, [], outs, waits)
+        assert isinstance(stage.kind, MatmulTiles)
+        self.tile = program.tile
+        self.pairs = (stage.kind.block_count or 1) * program.tile
+        operands = [program.buffer_by_name[name] for name in stage.ins]
+        self.single = [b.name for b in operands if (b.depth_pages or 0) * program.tile == 1]
+        self.pace = 1 + FIFO_CYCLES if self.single else 1
+        self.loads = [edge.source for edge in program.edges_by_destination[stage.name]]
+        self.last_pair: int | None = None
+
+    def move(self) -> None:
+        (out,) = self.outs
+        before = self.last_pair
+        ready = LOAD_CYCLES + FIFO_CYCLES if before is None else before + self.pace
+        admitted = self.waits.wait(ready, out.freed(out.put_count), out.name)
+        self.last_pair = admitted + (self.pairs - 1) * self.pace
+        for name in self.single:
+            self.waits.wait(0, (self.pairs - 1 + (before is not None)) * FIFO_CYCLES, name)
+        for load in self.loads:
+            self.waits.send(load, LOAD_CYCLES, self.last_pair - FIFO_CYCLES)
+        row = self.last_pair + TILE_CYCLES
+        self.waits.send(self.name, row, row + self.tile - 1)
+        out.put(list(range(row + FIFO_CYCLES, row + FIFO_CYCLES + self.tile)))
+
+    def passed(self) -> Beats:
+        return [self.last_pair or 0]
+
+
+class Crossing(TokenStage):
+    """A link, from the sender's buffer to the landing buffer."""
+
+    def __init__(
+        self, program: Program, stage: Stage, edge: Edge, held: dict[str, Held], waits: Waits
+    ):
+        super().__init__(stage, [held[edge.buffer]], [held[name] for name in stage.outs], waits)
+        assert edge.link is not None
+        assert edge.handoff is not None
+        link = program.link_by_name[edge.link]
+        page = program.buffer_by_name[edge.buffer].page
+        self.latency, self.flit_cycles = link.latency_cycles, link.flit_cycles
+        self.flits = -(-page.beat_bits // link.width_bits)
+        self.by_page = edge.handoff.by_page
+        self.barrier: BarrierRounds | None = None
+        self.link_free = 0
+
+    def waits_for(self) -> Missing | None:
+        if self.barrier is None:
+            return super().waits_for()
+        if not self.ins[0].readable:
+            return Missing(PAGE, self.ins[0].name)
+        return self.barrier.waits_for(self.outs[0].put_count)
+
+    def move(self) -> None:
+        (source,), (landing,) = self.ins, self.outs
+        readable = source.readable[0]
+        begin = max(readable[0], self.link_free)
+        begin = self.waits.wait(begin, self._offer(landing), landing.name)
+        hold, gap = (self.flits - 1) * self.flit_cycles, self.flits * self.flit_cycles
+        last_flits: list[int] = []
+        for ready in readable:
+            begin = max(begin, ready)
+            last_flits.append(begin + hold)
+            begin += gap
+        self.link_free = begin
+        source.take(last_flits)
+        later = LINK_REGISTER_CYCLES + self.latency
+        last = last_flits[-1] + later
+        self.waits.send(self.name, last_flits[0] + later, last)
+        if self.by_page:
+            landing.put([last + VALID_CYCLES + FIFO_CYCLES] * len(last_flits))
+        else:
+            landing.put([cycle + later + FIFO_CYCLES for cycle in last_flits])
+
+    def _offer(self, landing: Held) -> int:
+        """The first cycle in which the sender knows of a free slot for a page."""
+        page = landing.put_count
+        freed = self.barrier.freed(page) if self.barrier else landing.freed(page)
+        if not freed:
+            return 0
+        return freed + self.latency + (OFFER_CYCLES if self.by_page else 0)
+
+    def passed(self) -> Beats:
+        return [self.link_free]
+
+
+class BarrierRounds:
+    """When every receiver of a barrier has a slot for a page."""
+
+    def __init__(self, landings: list[Held]):
+        self.landings = landings
+        self._freed: dict[int, int] = {}
+
+    def waits_for(self, page: int) -> Missing | None:
+        """The slot for a page that is not known of, if there is one."""
+        if page not in self._freed:
+            for held in self.landings:
+                if not held.knows_slot(page):
+                    return Missing(ROOM, held.name)
+            self._freed[page] = max(held.freed(page) for held in self.landings)
+            entered = min(held.put_count for held in self.landings)
+            self._freed = {p: freed for p, freed in self._freed.items() if p >= entered}
+        return None
+
+    def freed(self, page: int) -> int:
+        """The first cycle in which all slots for a page are free."""
+        return self._freed[page]
+
+
+class Operations(TokenStage):
+    """A fold or a map: a register behind each operation of its body.
+
+    An operation takes beats once its own result has gone on to the one behind it. ``fired`` holds
+    when each last did, and at the end when the last beat was written.
+    """
+
+    def __init__(self, stage: Stage, held: dict[str, Held], waits: Waits):
+        super().__init__(
+            stage, [held[name] for name in stage.ins], [held[name] for name in stage.outs], waits
+        )
+        assert isinstance(stage.kind, Fold | Map)
+        operations = operations_of(stage.kind.body)
+        count = len(operations)
+        behind = {i: place for place, operation in enumerate(operations) for i in operation.inner}
+        self.steps = [
+            (place, behind.get(place, count), operation.streams, operation.inner)
+            for place, operation in enumerate(operations)
+        ]
+        self.fired = [-1] * count + [0]
+
+    def move(self) -> None:
+        (out,) = self.outs
+        pages = [held.readable[0] for held in self.ins]
+        fired, slot = self.fired, out.slot()
+        taken: list[list[int]] = []
+        written_beats: list[int] = []
+        for beat in range(len(pages[0])):
+            takes = [0] * len(pages)
+            for place, behind, streams, inner in self.steps:
+                fires = max(fired[place] + 1, fired[behind])
+                for index in streams:
+                    fires = max(fires, pages[index][beat])
+                for index in inner:
+                    fires = max(fires, fired[index] + OPERATION_CYCLES)
+                fired[place] = fires
+                for index in streams:
+                    takes[index] = fires
+            written = max(fired[-2] + OPERATION_CYCLES, fired[-1] + 1)
+            if slot:
+                written = self.waits.wait(written, slot[beat] + 1, out.name)
+            fired[-1] = written
+            taken.append(takes)
+            written_beats.append(written)
+        for held, beats in zip(self.ins, zip(*taken, strict=True), strict=True):
+            held.take(beats)
+        self.waits.send(self.name, written_beats[0], written_beats[-1])
+        out.put([cycle + FIFO_CYCLES for cycle in written_beats])
+
+    def passed(self) -> Beats:
+        return self.fired
+
+
+class Switch(TokenStage):
+    """A copy, a merge or a split: passes a page from one of its inputs to some of its outputs."""
+
+    def __init__(self, stage: Stage, held: dict[str, Held], waits: Waits):
+        super().__init__(
+            stage, [held[name] for name in stage.ins], [held[name] for name in stage.outs], waits
+        )
+        match stage.kind:
+            case Merge(turns):
+                self.ways = [([self.ins[turn]], self.outs) for turn in turns]
+            case Split(turns):
+                self.ways = [(self.ins, [self.outs[turn]]) for turn in turns]
+            case _:
+                self.ways = [(self.ins, self.outs)]
+        self.pages_in_round = max(held.share for held in (*self.ins, *self.outs))
+        self.turn = 0
+        self.last_beat = -1
+
+    def takes_from(self) -> Iterable[Held]:
+        return self.ways[self.turn][0]
+
+    def fills(self) -> Iterable[Held]:
+        return self.ways[self.turn][1]
+
+    def move(self) -> None:
+        (source,), outs = self.ways[self.turn]
+        slots = [(held.name, slot) for held in outs if (slot := held.slot())]
+        passed: list[int] = []
+        last = self.last_beat
+        for beat, ready in enumerate(source.readable[0]):
+            last = max(ready, last + 1)
+            if slots:
+                fullest, room = max(
+                    ((name, slot[beat] + 1) for name, slot in slots), key=lambda known: known[1]
+                )
+                last = self.waits.wait(last, room, fullest)
+            passed.append(last)
+        self.last_beat = last
+        self.turn = (self.turn + 1) % len(self.ways)
+        source.take(passed)
+        self.waits.send(self.name, passed[0], passed[-1])
+        for held in outs:
+            held.put([cycle + FIFO_CYCLES for cycle in passed])
+
+    def passed(self) -> Beats:
+        return [self.last_beat]
+
+
+class Storing(TokenStage):
+    """Takes a beat whenever there is one."""
+
+    def move(self) -> None:
+        (source,) = self.ins
+        beats = source.readable[0]
+        source.take(beats)
+        self.waits.send(self.name, beats[0], beats[-1])
+
+
+def token_stages(
+    program: Program, part: Component, held: dict[str, Held], waits: Waits
+) -> list[TokenStage]:
+    """The stages of a component but its loads, in flow order."""
+    stages: list[TokenStage] = []
+    barriers: dict[Barrier, list[Crossing]] = {}
+    for stage in part.stages:
+        match stage.kind:
+            case Load():
+                continue
+            case MatmulTiles():
+                stages.append(Product(program, stage, [held[name] for name in stage.outs], waits))
+            case Recv():
+                (edge,) = program.edges_by_destination[stage.name]
+                crossing = Crossing(program, stage, edge, held, waits)
+                stages.append(crossing)
+                if isinstance(edge.handoff, Barrier):
+                    barriers.setdefault(edge.handoff, []).append(crossing)
+            case Fold() | Map():
+                stages.append(Operations(stage, held, waits))
+            case Copy() | Merge() | Split():
+                stages.append(Switch(stage, held, waits))
+            case Store():
+                stages.append(Storing(stage, [held[name] for name in stage.ins], [], waits))
+    for crossings in barriers.values():
+        together = BarrierRounds([crossing.outs[0] for crossing in crossings])
+        for crossing in crossings:
+            crossing.barrier = together
+    return stages

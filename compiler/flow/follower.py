@@ -1,0 +1,242 @@
+"""What every page holds: the program run on tiles and contributions instead of numbers.
+
+Pages of an operand are told by their tiles. Pages of sums are told by the tile of the output that
+they belong to, and by how many times each block of the contraction has been added into them. What a
+stage does to its pages is all that counts; nothing is assumed of how a program reduces.
+
+Sequences of tiles are nests of loops as long as walks are regular, and then nothing here grows with
+the number of pages. Others are listed page by page, if they are few enough.
+"""
+
+from dataclasses import replace
+
+from compiler.flow.contributions import Contributions, TooManyIntervalsError, contributions_of
+from compiler.flow.errors import FlowError
+from compiler.flow.operands import operand_buffers
+from compiler.flow.order import in_flow_order, sources_of
+from compiler.flow.pages import OperandPages, PageFlow, Pages, Sequence, StoredPages, SumPages
+from compiler.flow.sequences import Sequences
+from compiler.flow.streams import merged_pages, own_pages, split_pages
+from compiler.flow.tile_grid import contraction_blocks, first_tile, tile_number
+from compiler.ir import limits
+from compiler.ir.body import Body, fold_up
+from compiler.ir.program import Program
+from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Merge, Split, Stage, Store
+from compiler.ir.walk import Walk
+
+
+class PageFollower:
+    """Follows the pages of one program.
+
+    Parameters
+    ----------
+    loops : bool
+        Whether sequences are told by loops where they can be. Without, all are listed.
+    """
+
+    def __init__(self, program: Program, *, loops: bool = True):
+        self._program = program
+        self._sequences = Sequences(loops=loops)
+
+    def follow(self) -> PageFlow:
+        """What every page holds.
+
+        Raises
+        ------
+        FlowError
+            If a stage combines pages that do not belong together, or if too many have to be listed.
+        """
+        operand_buffers(self._program)
+        held: dict[str, Pages] = {}
+        stored: dict[str, StoredPages] = {}
+        for stage in in_flow_order(self._program):
+            sources = [(name, held[name]) for name in sources_of(self._program, stage)]
+            if isinstance(stage.kind, Store):
+                stored[stage.name] = self._stored(stage, *own_pages(stage, sources))
+            else:
+                held.update(zip(stage.outs, self._made(stage, sources), strict=True))
+        return PageFlow(held, stored)
+
+    def _made(self, stage: Stage, sources: list[tuple[str, Pages]]) -> list[Pages]:
+        """What a stage puts into each of its outputs."""
+        match stage.kind:
+            case Load():
+                return [self._loaded(stage)]
+            case MatmulTiles():
+                return [self._multiplied(stage, *(pages for _, pages in sources))]
+            case Merge(turns):
+                return [merged_pages(stage, turns, sources)]
+            case Split(turns):
+                return split_pages(stage, turns, sources[0])
+            case Fold(body):
+                return [self._folded(stage, body, own_pages(stage, sources))]
+            case Map(body):
+                return [self._mapped(stage, body, *own_pages(stage, sources))]
+            case _:
+                return [sources[0][1]] * len(stage.outs)
+
+    def _loaded(self, stage: Stage) -> OperandPages:
+        assert isinstance(stage.kind, Load)
+        tensor = self._program.tensor_by_name[stage.kind.tensor]
+        side = 0 if tensor.value == self._program.claim.left else 1
+        tiles = self._walked(stage, stage.kind.tensor, stage.kind.walk)
+        return OperandPages(
+            side,
+            tiles
+            if side == 0
+            else self._sequences.paired(stage, tiles.component(1), tiles.component(0)),
+        )
+
+    def _walked(self, stage: Stage, name: str, walk: Walk | None) -> Sequence:
+        """Tiles of the whole value that a load or a store goes through, in rows and columns."""
+        tensor, kind = self._program.tensor_by_name[name], type(stage.kind).__name__.lower()
+        if walk is None:
+            raise FlowError("WalkMissing", stage.name, f"{kind} {stage.name!r} has no walk")
+        low, high = walk.span
+        if walk.page_count and not 0 <= low <= high < tensor.page_count:
+            does = "reads" if isinstance(stage.kind, Load) else "writes"
+            raise FlowError(
+                "WalkLeavesTensor",
+                stage.name,
+                f"{kind} {stage.name!r} {does} page {high if low >= 0 else low} of tensor "
+                f"{name!r}, which has {tensor.page_count}",
+            )
+        first = first_tile(self._program, name)
+        return self._sequences.walked(stage, walk, tensor.col_tiles).moved(first)
+
+    def _multiplied(self, stage: Stage, left: Pages, right: Pages) -> SumPages:
+        assert isinstance(stage.kind, MatmulTiles)
+        assert isinstance(left, OperandPages)
+        assert isinstance(right, OperandPages)
+        a, b = left.tiles, right.tiles
+        depth = stage.kind.block_count or 0
+        if depth < 1 or a.length != b.length or a.length % depth:
+            raise FlowError(
+                "CountingImbalance",
+                stage.name,
+                f"product {stage.name!r} takes {depth} pages per result from {a.length} pages of A "
+                f"and {b.length} of B",
+            )
+        blocks, others = a.component(1), b.component(1)
+        where = self._sequences.first_difference(stage, blocks, others)
+        if where is not None:
+            raise FlowError(
+                "ContractionOrder",
+                stage.name,
+                f"product {stage.name!r} multiplies block {blocks.at(where)[0]} of A's contraction "
+                f"with block {others.at(where)[0]} of B's, at page {where}",
+            )
+        rows, cols = (tiles.component(0).heads(depth) for tiles in (a, b))
+        for side, tiles in (("A", rows), ("B", cols)):
+            if tiles is None:
+                raise FlowError(
+                    "ContractionOrder",
+                    stage.name,
+                    f"product {stage.name!r} mixes tiles of {side} of different results in one sum",
+                )
+        assert rows is not None
+        assert cols is not None
+        if not blocks.length:
+            return SumPages(self._sequences.paired(stage, rows, cols), (Contributions(),))
+        (low,), (high,) = blocks.bounds
+        if not 0 <= low <= high < contraction_blocks(self._program):
+            raise FlowError(
+                "ContractionOrder",
+                stage.name,
+                f"product {stage.name!r} adds blocks {low} to {high} of the contraction, which has "
+                f"{contraction_blocks(self._program)}",
+            )
+        return SumPages(
+            self._sequences.paired(stage, rows, cols), self._added(stage, blocks, depth)
+        )
+
+    def _added(self, stage: Stage, blocks: Sequence, depth: int) -> tuple[Contributions, ...]:
+        """What each result adds; once, if all results add the same."""
+        cycle = blocks.cycle(depth)
+        try:
+            if cycle is not None:
+                return (contributions_of(cycle),)
+            if blocks.length <= limits.MIXED_BLOCKS:
+                groups = self._sequences.listed(stage, blocks).groups(depth)
+                adds = tuple(map(contributions_of, groups))
+                return adds[:1] if len({*adds}) == 1 else adds
+        except TooManyIntervalsError:
+            raise FlowError(
+                "WorkBound",
+                stage.name,
+                f"product {stage.name!r} adds blocks that lie too far apart to be followed; let "
+                f"the innermost loops of its operands go through the blocks without gaps",
+            ) from None
+        raise FlowError(
+            "ContractionOrder",
+            stage.name,
+            f"product {stage.name!r} adds other blocks to each of its results",
+        )
+
+    def _folded(self, stage: Stage, body: Body, sources: list[SumPages]) -> SumPages:
+        def combined(one: SumPages, other: SumPages) -> SumPages:
+            self._belong_together(stage, one, other)
+            if one.mapped or other.mapped:
+                raise FlowError(
+                    "MapOfPartial",
+                    stage.name,
+                    f"fold {stage.name!r} adds values that a map has changed",
+                )
+            count = max(len(one.adds), len(other.adds))
+            adds = tuple(one.adds_of(p).plus(other.adds_of(p)) for p in range(count))
+            return SumPages(one.tiles, adds)
+
+        def refused(said: object) -> SumPages:
+            raise FlowError(
+                "FoldOfSums",
+                stage.name,
+                f"fold {stage.name!r} combines partial sums by {said}, which is no sum",
+            )
+
+        return fold_up(
+            body,
+            operand=lambda index: sources[index],
+            literal=refused,
+            add=combined,
+            maximum=lambda left, right: refused(body),
+        )
+
+    def _belong_together(self, stage: Stage, one: SumPages, other: SumPages) -> None:
+        if one.length != other.length:
+            raise FlowError(
+                "CountingImbalance",
+                stage.name,
+                f"fold {stage.name!r} adds {one.length} pages to {other.length}",
+            )
+        where = self._sequences.first_difference(stage, one.tiles, other.tiles)
+        if where is not None:
+            said = (tile_number(self._program, pages.tiles.at(where)) for pages in (one, other))
+            raise FlowError(
+                "ResultOrder",
+                stage.name,
+                f"fold {stage.name!r} adds pages that belong to different tiles of the output: it "
+                f"takes page {where} for tile {next(said)} of the output and for tile {next(said)}",
+            )
+
+    def _mapped(self, stage: Stage, body: Body, pages: SumPages) -> SumPages:
+        if pages.first_incomplete(contraction_blocks(self._program)) is not None:
+            raise FlowError(
+                "MapOfPartial",
+                stage.name,
+                f"map {stage.name!r} applies {body} to a partial sum; {body} of a sum is not the "
+                f"sum of {body}",
+            )
+        return replace(pages, mapped=pages.mapped + str(body))
+
+    def _stored(self, stage: Stage, pages: SumPages) -> StoredPages:
+        assert isinstance(stage.kind, Store)
+        tensor, output = stage.kind.tensor, self._program.claim.output
+        if self._program.tensor_by_name[tensor].value != output:
+            raise FlowError(
+                "OutputStored",
+                stage.name,
+                f"store {stage.name!r} writes to tensor {tensor!r}, which is no part of {output!r}",
+            )
+        written = self._walked(stage, tensor, stage.kind.walk)
+        where = self._sequences.first_difference(stage, pages.tiles, written)
+        return StoredPages(stage.name, tensor, pages, written, where)
