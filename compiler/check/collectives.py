@@ -133,6 +133,11 @@ def _collective(program: Program, collective: Collective, passed: _Passed) -> It
     if collective.kind not in KINDS:
         yield f"{collective.name} is a {collective.kind!r}, which is not known"
         return
+    if collective.value != program.claim.output:
+        yield (
+            f"{collective.name} is said to be of {collective.value}, but is of "
+            f"{program.claim.output}"
+        )
     reduces = collective.kind == "reduce"
     stages = [program.stage_by_name[name] for name in collective.stages]
     for stage in stages:

@@ -28,10 +28,18 @@ def well_formed(program: Program) -> Obligation:
 
 def meaning(program: Program) -> Obligation:
     """Declared layouts, shapes, orientations and orders."""
+
+    def check() -> None:
+        for product in program.graph.operations:
+            if product.order is None:
+                why = f"the order of the loops over the tiles of {product.output!r} is not said"
+                raise ValidationError("LoopOrder", product.output, why)
+        check_meaning(program)
+
     return _ruled(
         "layout",
         "What each buffer is declared to hold is what it holds, and no partial sum is stored.",
-        lambda: check_meaning(program),
+        check,
         tuple(Counter(_placements(program)).items()),
     )
 
@@ -86,6 +94,7 @@ def handoffs(program: Program) -> Obligation:
     spelled = Counter(type(edge.handoff).__name__ for edge in program.edges)
 
     def check() -> None:
+        placed = {stage.name for stage in program.stages if stage.site is not None}
         for edge in program.edges:
             if edge.handoff is None:
                 raise ValidationError("NoHandoff", edge.name, f"edge {edge.name!r} has no hand-off")
@@ -96,7 +105,8 @@ def handoffs(program: Program) -> Obligation:
                     f"edge {edge.name!r} is to pass chip {edge.via[0]}, where nothing receives it "
                     f"and sends it on",
                 )
-            if edge.link is None and program.crosses(edge):
+            is_placed = {edge.source, edge.destination} <= placed
+            if edge.link is None and is_placed and program.crosses(edge):
                 raise ValidationError(
                     "NoLink", edge.name, f"edge {edge.name!r} between two chips has no link"
                 )

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from compiler.check.run import ProgramRun, run_of
-from compiler.check.tokens import result_pages, stuck
+from compiler.check.tokens import check_flow, result_pages, stuck
 from compiler.flow.components import Component, components
 from compiler.flow.errors import FlowError
 from compiler.ir.certificate import Obligation
@@ -24,6 +24,7 @@ def schedule(program: Program) -> Obligation:
     if stated is None:
         return Obligation("schedule", STATEMENT, (), ("the program has no schedule",))
     try:
+        check_flow(program)
         parts = components(program)
     except FlowError as error:
         return Obligation("schedule", STATEMENT, (), (str(error),))
@@ -70,7 +71,7 @@ def _needed(program: Program, part: Component) -> dict[str, int]:
                     program.buffer_by_name[edge.buffer].page,
                 )
                 flits = page.beats * -(-page.beat_bits // link.width_bits)
-                pages = part.share[edge.buffer]
+                pages = part.share.get(edge.buffer, 0)
                 needed[f"link {edge.link}"] = pages * flits * link.flit_cycles
     return needed
 

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -21,7 +21,7 @@ from compiler.latencies import (
     VALID_CYCLES,
 )
 
-Beats = list[int]
+Beats = Sequence[int]
 """A cycle for each beat of a page."""
 PAGE, ROOM = "a page", "room"
 
@@ -212,7 +212,7 @@ class Crossing(TokenStage):
         begin = max(readable[0], self.link_free)
         begin = self.waits.wait(begin, self._offer(landing), landing.name)
         hold, gap = (self.flits - 1) * self.flit_cycles, self.flits * self.flit_cycles
-        last_flits: Beats = []
+        last_flits: list[int] = []
         for ready in readable:
             begin = max(begin, ready)
             last_flits.append(begin + hold)
@@ -286,10 +286,11 @@ class Operations(TokenStage):
     def move(self) -> None:
         (out,) = self.outs
         pages = [held.readable[0] for held in self.ins]
-        taken: list[Beats] = [[] for _ in self.ins]
         fired, slot = self.fired, out.slot()
-        written_beats: Beats = []
+        taken: list[list[int]] = []
+        written_beats: list[int] = []
         for beat in range(len(pages[0])):
+            takes = [0] * len(pages)
             for place, behind, streams, inner in self.steps:
                 fires = max(fired[place] + 1, fired[behind])
                 for index in streams:
@@ -298,13 +299,14 @@ class Operations(TokenStage):
                     fires = max(fires, fired[index] + OPERATION_CYCLES)
                 fired[place] = fires
                 for index in streams:
-                    taken[index].append(fires)
+                    takes[index] = fires
             written = max(fired[-2] + OPERATION_CYCLES, fired[-1] + 1)
             if slot:
                 written = self.waits.wait(written, slot[beat] + 1, out.name)
             fired[-1] = written
+            taken.append(takes)
             written_beats.append(written)
-        for held, beats in zip(self.ins, taken, strict=True):
+        for held, beats in zip(self.ins, zip(*taken, strict=True), strict=True):
             held.take(beats)
         self.waits.send(self.name, written_beats[0], written_beats[-1])
         out.put([cycle + FIFO_CYCLES for cycle in written_beats])
@@ -340,7 +342,7 @@ class Switch(TokenStage):
     def move(self) -> None:
         (source,), outs = self.ways[self.turn]
         slots = [(held.name, slot) for held in outs if (slot := held.slot())]
-        passed: Beats = []
+        passed: list[int] = []
         last = self.last_beat
         for beat, ready in enumerate(source.readable[0]):
             last = max(ready, last + 1)

@@ -17,7 +17,7 @@ from compiler.ir.layout import At, Layout, Placement, Replicate, Shard
 from compiler.ir.program import Program
 from compiler.ir.stage import Load, MatmulTiles, Store
 from compiler.ir.tensor import Part, Tensor
-from compiler.passes.algorithms import ALGORITHMS, SpanningTree, tree
+from compiler.passes.algorithms import ALGORITHMS, SpanningTree
 from compiler.passes.chip_parts import ChipParts, Place
 from compiler.passes.slices import slices
 from compiler.passes.undecided import undecided
@@ -164,24 +164,33 @@ def _hops(plan: ShardPlan) -> SpanningTree:
 
 
 def _check_ports(plan: ShardPlan, target: Target) -> None:
+    """Check that every chip has a port for each end of a link that the algorithm needs."""
+    axis = str(plan.axis_of("k"))
     ways = 2 if plan.result == "all" else 1
-    hops = _hops(plan)
-    size = len(hops.parent)
-    for index, children in enumerate(hops.children):
-        needed = ways * (len(children) + (hops.parent[index] is not None))
-        if needed > target.link_ports:
-            tree_needs = ways * max(len(children) for children in tree(size).children)
-            if plan.reduce == "star" and tree_needs <= target.link_ports:
-                way_out = f"a tree needs {tree_needs} (--reduce tree)"
-            else:
-                way_out = "choose fewer chips, or a target with more link ports"
-            raise LinkPortsExceededError(
-                chip=next(iter(plan.mesh.groups(str(plan.axis_of("k")))))[index],
-                needed=needed,
-                ports=target.link_ports,
-                algorithm=plan.reduce,
-                way_out=way_out,
-            )
+    needs = {name: _ports(hops(plan.mesh.size(axis))) for name, hops in ALGORITHMS.items()}
+    needed = ways * max(needs[plan.reduce])
+    if needed <= target.link_ports:
+        return
+    fewest, other = min((ways * max(ports), name) for name, ports in needs.items())
+    way_out = "choose fewer chips, or a target with more link ports"
+    if fewest <= target.link_ports:
+        way_out = f"a {other} needs {fewest} (--reduce {other})"
+    crowded = needs[plan.reduce].index(max(needs[plan.reduce]))
+    raise LinkPortsExceededError(
+        chip=next(iter(plan.mesh.groups(axis)))[crowded],
+        needed=needed,
+        ports=target.link_ports,
+        algorithm=plan.reduce,
+        way_out=way_out,
+    )
+
+
+def _ports(hops: SpanningTree) -> list[int]:
+    """By index, the ends of links that one way takes."""
+    return [
+        len(children) + (parent is not None)
+        for children, parent in zip(hops.children, hops.parent, strict=True)
+    ]
 
 
 def _provided(edge: Edge, target: Target) -> Edge:
@@ -267,6 +276,8 @@ def _collectives(program: Program, plan: ShardPlan, chips: list[ChipParts]) -> I
 
 def _name(program: Program, plan: ShardPlan) -> str:
     """The program's name with what tells it from others of the product."""
+    if plan.chips == 1:
+        return program.name
     sums = plan.axis_of("k") is not None
     ending = "_all" if plan.result == "all" and sums else ""
     if plan == ShardPlan(plan.chips, plan.reduce, result=plan.result, uneven=plan.uneven):

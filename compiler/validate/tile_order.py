@@ -8,6 +8,7 @@ from compiler.flow.pages import SumPages
 from compiler.flow.tile_grid import first_tile, tile_number
 from compiler.ir.program import Program
 from compiler.ir.stage import Load, MatmulTiles, Stage, Store
+from compiler.ir.walk import Loop, Walk
 
 
 def check_order(program: Program) -> None:
@@ -19,8 +20,8 @@ def check_order(program: Program) -> None:
     Raises
     ------
     ValidationError
-        If a part of the output is not stored or in another order than it is made, or a product
-        does not add its slice of the contraction once.
+        If a part of the output is not stored, or in another order than it is made or than is
+        stated, or a product does not add its slice of the contraction once.
     FlowError
         For the first stage that takes pages which do not belong together.
     """
@@ -45,6 +46,7 @@ def check_order(program: Program) -> None:
                 f"{tile_number(program, stored.written.at(where))} of the output, but it is of "
                 f"tile {held}",
             )
+    _loops(program)
 
 
 def _outputs(program: Program) -> None:
@@ -59,6 +61,24 @@ def _outputs(program: Program) -> None:
             f"the program claims to compute {output!r} and must store each part of it once; the "
             f"parts are {_listed(parts)}, and it stores {_listed(stored)}",
         )
+
+
+def _loops(program: Program) -> None:
+    """Every store takes the tiles of its tensor in the order that the product states."""
+    (product,) = program.graph.operations
+    for stage in program.stages:
+        if not isinstance(stage.kind, Store) or stage.kind.walk is None or product.order is None:
+            continue
+        tensor = program.tensor_by_name[stage.kind.tensor]
+        rows, cols = Loop(tensor.row_tiles, tensor.col_tiles), Loop(tensor.col_tiles, 1)
+        stated = Walk((rows, cols) if product.order.loops == "mn" else (cols, rows))
+        if stage.kind.walk.normal() != stated.normal():
+            raise ValidationError(
+                "LoopOrder",
+                stage.name,
+                f"store {stage.name!r} walks {stage.kind.walk}, which is not the order "
+                f"{product.order} of {tensor.row_tiles} x {tensor.col_tiles} tiles that is stated",
+            )
 
 
 def _listed(names: list[str]) -> str:

@@ -8,7 +8,16 @@ from compiler.ir.stage import Fold, Map, Stage
 from tests.compiler.programs import changed, without
 from tests.mutation.certified import completed
 from tests.mutation.mutation import breaks
-from tests.mutation.parts import home_fold, last_product, leaf_edges, of_kind, store, with_map
+from tests.mutation.parts import (
+    feeding,
+    home_fold,
+    last_product,
+    leaf_edges,
+    of_kind,
+    product_of,
+    store,
+    with_map,
+)
 
 RECTIFIER = Max(Operand(0), Literal(0))
 
@@ -21,7 +30,7 @@ def map_of(program: Program) -> Stage | None:
     return next(iter(of_kind(program, Map)), None)
 
 
-@breaks("reduced once: takes the right operand first", "distribution: ProductOperand")
+@breaks("reduced once: takes the right operand first", "layout: ")
 def the_operands_of_a_product_are_swapped(program: Program) -> Program | None:
     product = last_product(program)
     return changed(program, product.name, ins=product.ins[::-1])
@@ -56,7 +65,7 @@ def a_fold_adds_an_operand_that_it_does_not_have(program: Program) -> Program | 
     return folding(program, fold, left_fold(len(fold.ins) + 1)) if fold else None
 
 
-@breaks("reduced once: which is no sum", "distribution: MaxOfPartials")
+@breaks("reduced once: which is no sum", "layout: MaxOfPartials")
 def a_fold_takes_the_greatest_operand(program: Program) -> Program | None:
     fold = home_fold(program)
     return folding(program, fold, _greatest(fold.kind.body)) if fold else None
@@ -66,7 +75,7 @@ def _greatest(body: Body) -> Body:
     return Max(_greatest(body.left), _greatest(body.right)) if isinstance(body, Add) else body
 
 
-@breaks("reduced once: which is no sum", "distribution: LiteralInFold")
+@breaks("reduced once: which is no sum", "layout: LiteralInFold")
 def a_fold_adds_one(program: Program) -> Program | None:
     fold = home_fold(program)
     return folding(program, fold, Add(fold.kind.body, Literal(1))) if fold else None
@@ -82,7 +91,7 @@ def two_folds_read_each_others_landing_buffers(program: Program) -> Program | No
     return changed(program, other.name, ins=(*other.ins[:-1], one.ins[-1]))
 
 
-@breaks("reduced once: is not the sum of", "distribution: MapOfPartial")
+@breaks("reduced once: is not the sum of", "layout: MapOfPartial")
 def a_chip_maps_its_partial_sum(program: Program) -> Program | None:
     """The map is the claimed one, and the sender applies it as well."""
     edges = leaf_edges(program)
@@ -94,11 +103,12 @@ def the_map_is_left_out(program: Program) -> Program | None:
     stage = map_of(program)
     if stage is None:
         return None
-    (edge,) = program.edges_by_destination[stage.name]
     (leaving,) = program.edges_by_source[stage.name]
+    taker = program.stage_by_name[leaving.destination]
+    edge = feeding(program, stage)
     program = without(program, stage.name, *stage.outs, leaving.name)
-    program = changed(program, store(program).name, ins=stage.ins)
-    return completed(changed(program, edge.name, destination=store(program).name))
+    program = changed(program, taker.name, ins=stage.ins)
+    return completed(changed(program, edge.name, destination=taker.name))
 
 
 @breaks("reduced once: the sum is mapped by max(op0, 0)max(op0, 0), not by max(op0, 0)")
@@ -121,15 +131,14 @@ def the_map_is_another(program: Program) -> Program | None:
 def a_map_is_applied_that_nobody_claims(program: Program) -> Program | None:
     if map_of(program):
         return None
-    (edge,) = program.edges_by_destination[store(program).name]
-    return completed(with_map(program, edge, RECTIFIER))
+    return completed(with_map(program, feeding(program, store(program)), RECTIFIER))
 
 
 @breaks("reduced once: the sum is mapped by")
 def another_map_is_claimed(program: Program) -> Program | None:
-    return replace(
-        program, claim=replace(program.claim, map=None if program.claim.map else RECTIFIER)
-    )
+    product = product_of(program)
+    claimed = replace(product, map=None if product.map else RECTIFIER)
+    return replace(program, graph=replace(program.graph, operations=(claimed,)))
 
 
 @breaks("well formed: FoldBody")
@@ -141,8 +150,7 @@ def a_map_computes_nothing(program: Program) -> Program | None:
 @breaks("reduced once: feed each other in a circle", "no deadlock: feed each other in a circle")
 def two_stages_feed_each_other(program: Program) -> Program | None:
     """Two maps on the way to the store: each takes what the other one makes."""
-    (edge,) = program.edges_by_destination[store(program).name]
-    program = with_map(program, edge, RECTIFIER)
+    program = with_map(program, feeding(program, store(program)), RECTIFIER)
     first = program.stages[-1]
     (between,) = program.edges_by_source[first.name]
     program = with_map(program, between, RECTIFIER)

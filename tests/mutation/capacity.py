@@ -3,17 +3,24 @@
 from collections import Counter
 from dataclasses import replace
 
+from compiler.ir.mesh import Mesh
 from compiler.ir.program import Allocation, Program
 from compiler.ir.stage import Engine, EngineKind
 from compiler.passes.schedule import schedule
 from compiler.targets import LinkKind
-from tests.compiler.programs import changed, receives
+from tests.compiler.programs import changed
 from tests.mutation.mutation import breaks
 from tests.mutation.parts import last_product, loads, store
 
 
 def target_changed(program: Program, **changes: int) -> Program:
     return replace(program, target=replace(program.target, **changes))
+
+
+def resized(program: Program, by: int) -> Program:
+    """``program`` with more or fewer chips along its last axis."""
+    *axes, last = program.mesh.axes
+    return replace(program, mesh=Mesh((*axes, replace(last, size=last.size + by))))
 
 
 def place_changed(program: Program, index: int, **changes: int) -> Program:
@@ -51,7 +58,7 @@ def a_tensor_has_no_place_in_memory(program: Program) -> Program | None:
     return replace(program, memory=program.memory[1:])
 
 
-@breaks("capacity: MemoryMap: 'nobody' on chip 0 has a place, but is not")
+@breaks("capacity: MemoryMap: 'nobody' on chip 0")
 def a_place_in_memory_is_for_nobody(program: Program) -> Program | None:
     place = Allocation("nobody", 0, program.target.memory_bytes // 2, 64)
     return replace(program, memory=(*program.memory, place))
@@ -114,13 +121,14 @@ def the_target_has_no_link_ports(program: Program) -> Program | None:
 
 @breaks("capacity: LinkPortsExceeded")
 def a_chip_holds_more_ends_of_links_than_ports(program: Program) -> Program | None:
-    """Its receives share the ports that there are, as far as engines go."""
-    arrivals = list(receives(program))
-    if len(arrivals) < 2:
+    """What receives and switches shares the ports that there are, as far as engines go."""
+    ends = Counter(c for link in program.links for c in (link.source_chip, link.destination_chip))
+    if max(ends.values(), default=0) < 2:
         return None
-    for receive in arrivals:
-        program = changed(program, receive.name, engine=None)
-    return target_changed(program, link_ports=1)
+    for stage in program.stages:
+        if stage.kind.engine in (EngineKind.LINK, EngineKind.SWITCH):
+            program = changed(program, stage.name, engine=None)
+    return target_changed(program, link_ports=max(ends.values()) - 1)
 
 
 @breaks("capacity: TileUnit")
@@ -133,7 +141,7 @@ def a_link_is_wider_than_those_of_the_target(program: Program) -> Program | None
     if not program.links:
         return None
     program = changed(program, program.links[0].name, width_bits=8_000)
-    return schedule(program, program.target)
+    return schedule(program)
 
 
 @breaks("capacity: LinkKind")
@@ -141,7 +149,7 @@ def a_link_is_shorter_than_those_of_the_target(program: Program) -> Program | No
     if not program.links:
         return None
     program = changed(program, program.links[-1].name, latency_cycles=1)
-    return schedule(program, program.target)
+    return schedule(program)
 
 
 @breaks("capacity: LinkKind")
@@ -149,7 +157,7 @@ def a_link_sends_more_slowly_than_those_of_the_target(program: Program) -> Progr
     if not program.links:
         return None
     program = changed(program, program.links[-1].name, flit_cycles=2)
-    return schedule(program, program.target)
+    return schedule(program)
 
 
 @breaks("capacity: LinkKind")
@@ -166,9 +174,9 @@ def the_target_has_links_of_another_kind(program: Program) -> Program | None:
 
 @breaks("capacity: UnknownChip")
 def there_is_a_chip_too_few(program: Program) -> Program | None:
-    return replace(program, chip_count=program.chip_count - 1)
+    return resized(program, -1) if program.chip_count > 1 else None
 
 
 @breaks("capacity: IdleChip")
 def there_is_a_chip_that_does_nothing(program: Program) -> Program | None:
-    return replace(program, chip_count=program.chip_count + 1)
+    return resized(program, 1)

@@ -1,19 +1,21 @@
 """Certified programs of every kind, for the mutations to break."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
-from compiler.passes.shard import ShardPlan
 
 from compiler import targets
 from compiler.ir.body import Literal, Max, Operand
-from compiler.ir.edge import Semaphore
 from compiler.ir.init import Pattern
+from compiler.ir.mesh import Mesh
 from compiler.ir.program import Program
+from compiler.passes.lower import lower
 from compiler.passes.memory import allocate
+from compiler.passes.partition import partition
 from compiler.passes.schedule import schedule
-from compiler.pipeline import compile, shard
+from compiler.pipeline import run_passes
+from compiler.shard_plan import ShardPlan
 from compiler.targets import Target
 from compiler.workload import MatmulSpec
 
@@ -24,58 +26,111 @@ SEMAPHORE = targets.get("semaphore-mesh", tile=TILE, compute_engines=4)
 BARRIER = replace(TOKEN, handoffs=("ValidReady", "Barrier"))
 NARROW = replace(TOKEN, link_width_bits=8, link_latency_cycles=3)
 
-PLANS: dict[str, tuple[MatmulSpec, ShardPlan, Target]] = {
-    "1 chip": (MatmulSpec(8, 12, 16), ShardPlan(1), TOKEN),
-    "1 chip, map": (MatmulSpec(8, 8, 12, map=RECTIFIER), ShardPlan(1), SEMAPHORE),
-    "2 chips, tree, 21-bit sums": (MatmulSpec(8, 8, 32, sum_bits=21), ShardPlan(2), TOKEN),
-    "4 chips, star": (MatmulSpec(8, 12, 16), ShardPlan(4, "star"), TOKEN),
-    "4 chips, tree, semaphores, padded": (
+
+@dataclass(frozen=True)
+class Plan:
+    """What is compiled, for how many chips, and for which machine.
+
+    ``via`` names chips that sums pass on their way from one chip to another.
+    """
+
+    spec: MatmulSpec
+    shard: ShardPlan
+    target: Target
+    via: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
+
+
+PLANS: dict[str, Plan] = {
+    "1 chip": Plan(MatmulSpec(8, 12, 16), ShardPlan(1), TOKEN),
+    "1 chip, map": Plan(MatmulSpec(8, 8, 12, map=RECTIFIER), ShardPlan(1), SEMAPHORE),
+    "2 chips, tree, 21-bit sums": Plan(MatmulSpec(8, 8, 32, sum_bits=21), ShardPlan(2), TOKEN),
+    "4 chips, star": Plan(MatmulSpec(8, 12, 16), ShardPlan(4, "star"), TOKEN),
+    "4 chips, tree, semaphores, padded": Plan(
         MatmulSpec(8, 8, 30, k_pad=2),
         ShardPlan(4),
         SEMAPHORE,
     ),
-    "8 chips, tree, narrow links": (MatmulSpec(8, 8, 64), ShardPlan(8), NARROW),
-    "3 chips, tree, odd shape, values": (
+    "8 chips, tree, narrow links": Plan(MatmulSpec(8, 8, 64), ShardPlan(8), NARROW),
+    "3 chips, tree, odd shape, values": Plan(
         MatmulSpec(7, 10, 19, k_pad=5, a=Pattern(7, 3), b=Pattern(11, 5)),
         ShardPlan(3),
         TOKEN,
     ),
-    "3 chips, star, map, semaphores": (
+    "3 chips, star, map, semaphores": Plan(
         MatmulSpec(8, 8, 12, map=RECTIFIER),
         ShardPlan(3, "star"),
         SEMAPHORE,
     ),
-    "4 chips, tree, barrier": (MatmulSpec(8, 8, 16), ShardPlan(4), BARRIER),
+    "4 chips, tree, barrier": Plan(MatmulSpec(8, 8, 16), ShardPlan(4), BARRIER),
+    "2 x 2 chips, rows and contraction": Plan(
+        MatmulSpec(16, 8, 16),
+        ShardPlan(Mesh(row=2, col=2), shard={"m": "row", "k": "col"}),
+        TOKEN,
+    ),
+    "3 x 2 chips, contraction and columns, uneven, map": Plan(
+        MatmulSpec(8, 10, 26, map=RECTIFIER),
+        ShardPlan(Mesh(row=3, col=2), "star", shard={"k": "row", "n": "col"}, uneven=True),
+        SEMAPHORE,
+    ),
+    "2 x 2 chips, rows and columns": Plan(
+        MatmulSpec(16, 16, 12),
+        ShardPlan(Mesh(row=2, col=2), shard={"m": "row", "n": "col"}),
+        TOKEN,
+    ),
+    "2 x 2 chips, contraction, the other axis unused": Plan(
+        MatmulSpec(8, 8, 16),
+        ShardPlan(Mesh(row=2, col=2), shard={"k": "col"}),
+        TOKEN,
+    ),
+    "4 chips, tree, to all": Plan(MatmulSpec(8, 12, 16), ShardPlan(4, result="all"), TOKEN),
+    "3 chips, star, map, to all, semaphores, uneven": Plan(
+        MatmulSpec(8, 8, 20, map=RECTIFIER),
+        ShardPlan(3, "star", result="all", uneven=True),
+        SEMAPHORE,
+    ),
+    "2 x 3 chips, uneven rows, to all": Plan(
+        MatmulSpec(12, 8, 24),
+        ShardPlan(
+            Mesh(row=2, col=3), shard={"m": "row", "k": "col"}, result="all", uneven=True
+        ),
+        TOKEN,
+    ),
+    "3 chips, star, a shared link": Plan(
+        MatmulSpec(8, 12, 12), ShardPlan(3, "star"), TOKEN, via={(2, 0): (1,)}
+    ),
+    "4 chips, tree, a forward": Plan(
+        MatmulSpec(8, 8, 16), ShardPlan(4), TOKEN, via={(3, 2): (1,)}
+    ),
+    "4 chips, star, values, two shared links": Plan(
+        MatmulSpec(8, 8, 16, a=Pattern(7, 3), b=Pattern(11, 5)),
+        ShardPlan(4, "star"),
+        TOKEN,
+        via={(2, 0): (1,), (3, 0): (2, 1)},
+    ),
 }
 
 
 @cache
 def certified_program(name: str) -> Program:
     """The program of this name as the compiler returns it."""
-    spec, plan, target = PLANS[name]
-    return shard(compile(spec, target), plan, target)
+    plan = PLANS[name]
+    program = partition(lower(plan.spec, plan.target), plan.shard, plan.target)
+    chip = {stage.name: stage.chip for stage in program.stages}
+    edges = (
+        replace(edge, via=plan.via.get((chip[edge.source] or 0, chip[edge.destination] or 0), ()))
+        for edge in program.edges
+    )
+    return run_passes(replace(program, edges=tuple(edges)), plan.target)
 
 
 def completed(program: Program) -> Program:
     """``program`` with all that follows from its stages, so that nothing else speaks against it."""
-    used = {
-        name
-        for edge in program.edges
-        if isinstance(edge.handoff, Semaphore)
-        for name in (edge.handoff.ready, edge.handoff.valid)
-    }
-    program = replace(
-        program,
-        memory=(),
-        semaphores=tuple(name for name in program.semaphores if name in used),
-        trips=tuple(trip for trip in program.trips if trip.tensor in program.tensor_by_name),
-    )
-    return schedule(allocate(program), program.target)
+    return schedule(allocate(replace(program, memory=())))
 
 
 def operands(name: str, *, extreme: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Operands of a program: those that it states, or random ones, or the greatest products."""
-    spec, _, _ = PLANS[name]
+    spec = PLANS[name].spec
     rng = np.random.default_rng(1)
     pair: list[np.ndarray] = []
     for init, shape in ((spec.a, (spec.m, spec.k)), (spec.b, (spec.k, spec.n))):
@@ -88,6 +143,5 @@ def operands(name: str, *, extreme: bool = False) -> tuple[np.ndarray, np.ndarra
 
 def answer(name: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """What the program of this name must compute."""
-    spec, _, _ = PLANS[name]
     total = a @ b
-    return total if spec.map is None else np.maximum(total, 0)
+    return total if PLANS[name].spec.map is None else np.maximum(total, 0)

@@ -1,4 +1,4 @@
-"""Between chips: receives, hand-offs, semaphores, barriers and links."""
+"""Between chips: receives, hand-offs, semaphores, barriers, links and ways over other chips."""
 
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ from compiler.ir.edge import (
 from compiler.ir.program import Program
 from tests.compiler.programs import changed, without
 from tests.mutation.mutation import breaks
-from tests.mutation.parts import crossings, fold_of, leaf_edges
+from tests.mutation.parts import crossings, forwards, leaf_edges, reader, switches
 
 HANDOFFS: dict[str, Handoff] = {
     "Fifo": Fifo(),
@@ -40,8 +40,8 @@ def a_fold_reads_the_buffer_of_another_chip(program: Program) -> Program | None:
     if not edges:
         return None
     receive = program.stage_by_name[edges[0].destination]
-    fold = fold_of(program, receive)
     (landed,) = program.edges_by_source[receive.name]
+    fold = reader(program, edges[0])
     ins = tuple(edges[0].buffer if name in receive.outs else name for name in fold.ins)
     program = without(program, receive.name, *receive.outs, landed.name)
     program = changed(program, fold.name, ins=ins)
@@ -66,7 +66,7 @@ def a_receive_writes_a_buffer_of_the_sender(program: Program) -> Program | None:
     edges = crossings(program)
     if not edges:
         return None
-    (landing,) = program.stage_by_name[edges[0].destination].outs
+    landing = program.landing(edges[0]).name
     return changed(program, landing, site=program.stage_by_name[edges[0].source].site)
 
 
@@ -130,17 +130,33 @@ def a_handoff_is_left_open(program: Program) -> Program | None:
     return changed(program, program.edges[-1].name, handoff=None)
 
 
-@breaks("hand-offs: NoRoute")
-def a_route_is_left_open(program: Program) -> Program | None:
-    return changed(program, program.edges[-1].name, route=None)
+@breaks("hand-offs: NoLink")
+def an_edge_between_chips_takes_no_link(program: Program) -> Program | None:
+    edges = crossings(program)
+    return changed(program, edges[0].name, link=None) if edges else None
 
 
-@breaks("hand-offs: SemaphoreReceivers")
-def a_semaphore_waits_for_two_receivers(program: Program) -> Program | None:
-    edges = semaphore_edges(program)
+@breaks("hand-offs: ViaOpen")
+def an_edge_is_still_to_pass_a_chip(program: Program) -> Program | None:
+    """Over a chip that exists, on a link that goes straight to where the edge ends."""
+    edges = crossings(program)
     if not edges:
         return None
-    return changed(program, edges[0].name, handoff=replace(edges[0].handoff, ready_count=2))
+    return changed(program, edges[0].name, via=(program.chip_count - 1,))
+
+
+@breaks("hand-offs: ")
+def an_edge_is_to_pass_its_own_chip(program: Program) -> Program | None:
+    edge = next(edge for edge in program.edges if not program.crosses(edge))
+    return changed(program, edge.name, via=(0,))
+
+
+@breaks("landing: LinkMismatch")
+def an_edge_inside_a_chip_takes_a_link(program: Program) -> Program | None:
+    if not program.links:
+        return None
+    edge = next(edge for edge in program.edges if not program.crosses(edge))
+    return changed(program, edge.name, link=program.links[0].name)
 
 
 @breaks("hand-offs: SemaphoreUse")
@@ -152,10 +168,21 @@ def two_edges_share_a_semaphore(program: Program) -> Program | None:
 
 
 @breaks("hand-offs: SemaphoreUse")
-def a_semaphore_is_not_declared(program: Program) -> Program | None:
-    if not program.semaphores:
+def a_semaphore_is_its_own_answer(program: Program) -> Program | None:
+    """That a slot is free, and that a page has come, is said by one name."""
+    edges = semaphore_edges(program)
+    if not edges:
         return None
-    return replace(program, semaphores=program.semaphores[1:])
+    handoff = edges[0].handoff
+    return changed(program, edges[0].name, handoff=replace(handoff, valid=handoff.ready))
+
+
+@breaks("well formed: NameForm")
+def a_semaphore_has_no_name(program: Program) -> Program | None:
+    edges = semaphore_edges(program)
+    if not edges:
+        return None
+    return changed(program, edges[0].name, handoff=replace(edges[0].handoff, ready=""))
 
 
 @breaks("no deadlock: which nobody joins")
@@ -164,35 +191,17 @@ def a_barrier_waits_for_a_group_that_nobody_joins(program: Program) -> Program |
     if not edges:
         return None
     handoffs = (*program.target.handoffs, "Barrier")
-    requires = replace(program.requires, handoffs=(*program.requires.handoffs, "Barrier"))
-    semaphores = tuple(
-        name
-        for edge in semaphore_edges(program)
-        if edge is not edges[0]
-        for name in (edge.handoff.ready, edge.handoff.valid)
-    )
-    program = replace(
-        program,
-        target=replace(program.target, handoffs=handoffs),
-        requires=requires,
-        semaphores=semaphores,
-    )
+    program = replace(program, target=replace(program.target, handoffs=handoffs))
     return changed(program, edges[0].name, handoff=Barrier("nobody"))
 
 
-@breaks("hand-offs: RouteMismatch")
+@breaks("hand-offs: LinkMismatch")
 def a_link_runs_the_other_way(program: Program) -> Program | None:
     if not program.links:
         return None
     link = program.links[0]
     ends = {"source_chip": link.destination_chip, "destination_chip": link.source_chip}
     return changed(program, link.name, **ends)
-
-
-@breaks("hand-offs: RouteMismatch")
-def an_edge_between_chips_takes_no_link(program: Program) -> Program | None:
-    edges = crossings(program)
-    return changed(program, edges[0].name, route=()) if edges else None
 
 
 @breaks("hand-offs: LinkUse")
@@ -205,15 +214,3 @@ def a_link_carries_nothing(program: Program) -> Program | None:
 @breaks("well formed: LinkShape")
 def a_link_has_no_wires(program: Program) -> Program | None:
     return changed(program, program.links[0].name, width_bits=0) if program.links else None
-
-
-@breaks("hand-offs: RequiresIncomplete")
-def a_handoff_is_not_required(program: Program) -> Program | None:
-    requires = replace(program.requires, handoffs=program.requires.handoffs[:-1])
-    return replace(program, requires=requires)
-
-
-@breaks("capacity: RequiresIncomplete")
-def a_link_port_is_not_required(program: Program) -> Program | None:
-    requires = replace(program.requires, link_ports=program.requires.link_ports - 1)
-    return replace(program, requires=requires)

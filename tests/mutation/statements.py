@@ -1,11 +1,13 @@
-"""What a program states of itself: its schedule and its claim."""
+"""What a program states of itself: its schedule, and the graph of what it computes."""
 
 from dataclasses import replace
 
+from compiler.ir.graph import Graph, Matmul, Value
+from compiler.ir.init import Pattern, Values
 from compiler.ir.program import Program, StageTiming
 from tests.compiler.programs import changed
 from tests.mutation.mutation import breaks
-from tests.mutation.parts import last_product, store
+from tests.mutation.parts import last_product, operands_on, product_of, store
 
 
 def scheduled(program: Program, **changes: object) -> Program:
@@ -24,8 +26,31 @@ def timing_of(program: Program, stage: str) -> StageTiming:
     return next(timing for timing in program.schedule.timings if timing.stage == stage)
 
 
-def claims(program: Program, **changes: object) -> Program:
-    return replace(program, claim=replace(program.claim, **changes))
+def claims(program: Program, **by: int) -> Program:
+    """``program`` whose values all have so many more elements along these axes, or of padding."""
+    grown = {"m": by.get("m", 0), "n": by.get("n", 0), "k": by.get("k", 0)}
+    padded = {"k": by.get("k_pad", 0)}
+
+    def of(value: Value) -> Value:
+        rows, cols = value.dims
+        pad = (value.pad[0] + padded.get(rows, 0), value.pad[1] + padded.get(cols, 0))
+        return replace(
+            value, rows=value.rows + grown[rows], cols=value.cols + grown[cols], pad=pad
+        )
+
+    values = tuple(map(of, program.graph.values))
+    return replace(program, graph=replace(program.graph, values=values))
+
+
+def valued(program: Program, value: Value) -> Program:
+    """``program`` with another value in place of that of its name."""
+    values = tuple(value if v.name == value.name else v for v in program.graph.values)
+    return replace(program, graph=replace(program.graph, values=values))
+
+
+def operated(program: Program, *operations: Matmul) -> Program:
+    """``program`` that says that it computes other products."""
+    return replace(program, graph=replace(program.graph, operations=operations))
 
 
 @breaks("schedule: are needed at least")
@@ -93,54 +118,128 @@ def there_is_no_schedule(program: Program) -> Program | None:
     return replace(program, schedule=None)
 
 
-@breaks("partition: the slices of", "distribution: ClaimMismatch")
+@breaks("partition: ")
 def a_longer_contraction_is_claimed(program: Program) -> Program | None:
-    return claims(program, k=program.claim.k + program.tile)
+    """Of both operands, so that they agree."""
+    return claims(program, k=program.tile)
 
 
-@breaks("partition: the slices of", "distribution: ClaimMismatch")
+@breaks("partition: ")
 def a_shorter_contraction_is_claimed(program: Program) -> Program | None:
-    return claims(program, k=program.claim.k - program.tile)
+    return claims(program, k=-program.tile)
 
 
-@breaks("partition: the slices of", "distribution: ClaimMismatch")
-def more_padding_is_claimed(program: Program) -> Program | None:
-    return claims(program, k_pad=program.claim.k_pad + program.tile)
-
-
-@breaks("distribution: of padding; 1 of it do not make up")
+@breaks("layout: FillLength")
 def an_element_is_claimed_to_be_padding(program: Program) -> Program | None:
-    """A slice does not say what is padding; the tensor of a single chip does."""
-    if program.chip_count > 1:
+    """Nothing that is stored says what is padding, but the values that the program states."""
+    if not isinstance(operands_on(program, 0)[0].init, Values | Pattern):
         return None
-    return claims(program, k=program.claim.k - 1, k_pad=program.claim.k_pad + 1)
+    return claims(program, k=-1, k_pad=1)
 
 
-@breaks("well formed: ClaimShape")
-def a_contraction_over_nothing_is_claimed(program: Program) -> Program | None:
-    return claims(program, k=0)
+@breaks("partition: ")
+def more_padding_is_claimed(program: Program) -> Program | None:
+    return claims(program, k_pad=program.tile)
 
 
-@breaks("partition: rows of", "reduced once: but the claim is", "distribution: ClaimMismatch")
+@breaks("partition: ")
 def a_taller_product_is_claimed(program: Program) -> Program | None:
-    return claims(program, m=program.claim.m + program.tile)
+    return claims(program, m=program.tile)
 
 
-@breaks("partition: columns of", "distribution: ClaimMismatch")
+@breaks("partition: ")
 def a_narrower_product_is_claimed(program: Program) -> Program | None:
-    return claims(program, n=program.claim.n - 1)
+    return claims(program, n=-1)
 
 
-@breaks("reduced once: takes the right operand first", "distribution: ")
+@breaks("well formed: ValueShape")
+def a_contraction_over_nothing_is_claimed(program: Program) -> Program | None:
+    return claims(program, k=-program.claim.k)
+
+
+@breaks("well formed: ValueExtents")
+def the_operands_do_not_agree_on_the_contraction(program: Program) -> Program | None:
+    value = program.graph.value_by_name[product_of(program).right]
+    return valued(program, replace(value, rows=value.rows - 1))
+
+
+@breaks("well formed: ValueExtents")
+def the_output_is_claimed_to_be_wider_than_the_operand(program: Program) -> Program | None:
+    value = program.graph.value_by_name[product_of(program).output]
+    return valued(program, replace(value, cols=value.cols + 1))
+
+
+@breaks("well formed: ValueExtents")
+def one_operand_alone_is_padded(program: Program) -> Program | None:
+    value = program.graph.value_by_name[product_of(program).left]
+    return valued(program, replace(value, cols=value.cols - 1, pad=(0, value.pad[1] + 1)))
+
+
+@breaks("well formed: ValueShape")
+def there_is_less_than_no_padding(program: Program) -> Program | None:
+    return claims(program, k=program.claim.k_pad + 1, k_pad=-program.claim.k_pad - 1)
+
+
+@breaks("well formed: ValueDims")
+def the_rows_of_an_operand_run_along_another_axis(program: Program) -> Program | None:
+    value = program.graph.value_by_name[product_of(program).left]
+    return valued(program, replace(value, dims=value.dims[::-1]))
+
+
+@breaks("well formed: OperationCount")
+def two_products_are_claimed(program: Program) -> Program | None:
+    return operated(program, product_of(program), product_of(program))
+
+
+@breaks("well formed: OperationCount")
+def no_product_is_claimed(program: Program) -> Program | None:
+    return operated(program)
+
+
+@breaks("well formed: ValueUnused")
+def a_value_is_claimed_that_nothing_makes(program: Program) -> Program | None:
+    value = replace(program.graph.values[0], name="spare")
+    return replace(program, graph=replace(program.graph, values=(*program.graph.values, value)))
+
+
+@breaks("well formed: ")
 def the_product_is_claimed_the_other_way_round(program: Program) -> Program | None:
-    return claims(program, left=program.claim.right, right=program.claim.left)
+    product = product_of(program)
+    return operated(program, replace(product, left=product.right, right=product.left))
+
+
+@breaks("reduced once: takes the right operand first", "layout: ")
+def the_product_is_claimed_the_other_way_round_with_its_values(program: Program) -> Program | None:
+    """Names of the operands are exchanged in the graph, and their shapes are not."""
+    product, graph = product_of(program), program.graph
+    names = {product.left: product.right, product.right: product.left}
+    values = tuple(replace(v, name=names.get(v.name, v.name)) for v in graph.values)
+    swapped = replace(product, left=product.right, right=product.left)
+    return replace(program, graph=Graph(values, (swapped,)))
+
+
+@breaks("well formed: ValueUnused")
+def a_product_of_nothing_is_claimed(program: Program) -> Program | None:
+    return operated(program, replace(product_of(program), left="nothing"))
 
 
 @breaks("well formed: UnknownName")
-def a_product_of_nothing_is_claimed(program: Program) -> Program | None:
-    return claims(program, left="nothing")
+def a_value_is_left_out(program: Program) -> Program | None:
+    return replace(program, graph=replace(program.graph, values=program.graph.values[1:]))
 
 
-@breaks("distribution: ClaimMismatch")
+@breaks("well formed: OperationNames")
+def a_product_of_a_matrix_with_itself_is_claimed(program: Program) -> Program | None:
+    product = product_of(program)
+    return operated(program, replace(product, right=product.left))
+
+
+@breaks("layout: ValueMismatch")
 def an_output_is_claimed_to_be_an_input(program: Program) -> Program | None:
-    return changed(program, program.claim.output, role="input")
+    return changed(program, store(program).kind.tensor, role="input")
+
+
+@breaks("layout: ValueMismatch")
+def an_input_is_claimed_to_be_an_output(program: Program) -> Program | None:
+    left, _ = operands_on(program, 0)
+    return changed(program, left.name, role="output")

@@ -8,7 +8,7 @@ from compiler.ir.program import Program
 from tests.compiler.programs import changed
 from tests.mutation.certified import completed
 from tests.mutation.mutation import breaks
-from tests.mutation.parts import loads, sums
+from tests.mutation.parts import loads, store, sums
 from tests.retyped import retyped
 
 
@@ -81,7 +81,7 @@ def one_sum_has_more_bits_than_its_name_says(program: Program) -> Program | None
 @breaks("well formed: TypeUnknown")
 def the_output_has_a_kind_that_does_not_exist(program: Program) -> Program | None:
     dtype = replace(program.numerics.total, kind="complex")
-    return changed(program, program.claim.output, dtype=dtype)
+    return changed(program, store(program).kind.tensor, dtype=dtype)
 
 
 @breaks("capacity: FillType")
@@ -92,7 +92,7 @@ def an_operand_is_filled_with_a_float(program: Program) -> Program | None:
 @breaks("capacity: FillType")
 def an_operand_is_filled_with_floats(program: Program) -> Program | None:
     tensor = program.tensor_by_name[loads(program)[0].kind.tensor]
-    rows, cols = tensor.value_shape
+    rows, cols = program.real_shape(tensor)
     return filled(program, FloatValues((0.0,) * (rows * cols)))
 
 

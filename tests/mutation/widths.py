@@ -4,15 +4,20 @@ from dataclasses import replace
 
 from compiler.ir.dtype import INT16, integer
 from compiler.ir.program import Program
-from compiler.ir.tensor import ValueRange
+from compiler.ir.tensor import Tensor, ValueRange
 from tests.compiler.programs import changed
 from tests.mutation.mutation import breaks
-from tests.mutation.parts import last_product, sums
+from tests.mutation.parts import last_product, operands_on, sums
 
 
 def needed_bits(program: Program) -> int:
     """Bits of a two's complement sum of all products of operands in [-128, 127]."""
     return (program.claim.k * 128 * 128).bit_length() + 1
+
+
+def outputs(program: Program) -> tuple[Tensor, ...]:
+    """Parts of what the program makes."""
+    return program.tensors_of[program.claim.output]
 
 
 def page_of(program: Program, buffer: str, bits: int) -> Program:
@@ -24,30 +29,30 @@ def page_of(program: Program, buffer: str, bits: int) -> Program:
 def all_sums_are_one_bit_too_narrow(program: Program) -> Program | None:
     """Accumulators, partial sums, link words and results alike, with a range that they hold."""
     dtype = integer(needed_bits(program) - 1)
-    output = program.tensor_by_name[program.claim.output]
-    span = output.value_range
-    span = ValueRange(max(span.low, dtype.low), min(span.high, dtype.high))
-    program = changed(program, output.name, dtype=dtype, value_range=span)
+    for output in outputs(program):
+        span = output.value_range
+        span = ValueRange(max(span.low, dtype.low), min(span.high, dtype.high))
+        program = changed(program, output.name, dtype=dtype, value_range=span)
     for buffer in sums(program):
         program = page_of(program, buffer.name, dtype.bits)
     return replace(program, numerics=replace(program.numerics, total=dtype))
 
 
-@breaks("range: which need", "distribution: PageShape")
+@breaks("range: which need", "layout: PageShape")
 def one_accumulator_is_one_bit_too_narrow(program: Program) -> Program | None:
-    extent = (program.claim.k + program.claim.k_pad) // program.chip_count
-    products = program.claim.k - (program.chip_count - 1) * extent
+    left, _ = operands_on(program, program.chip_count - 1)
+    _, products = program.real_shape(left)
     bits = (products * 128 * 128).bit_length()
     return page_of(program, last_product(program).outs[0], bits)
 
 
-@breaks("distribution: PageShape")
+@breaks("layout: PageShape")
 def one_buffer_is_one_bit_narrower_than_the_sums(program: Program) -> Program | None:
     buffer = sums(program)[-1]
     return page_of(program, buffer.name, buffer.page.dtype.bits - 1)
 
 
-@breaks("distribution: PageShape")
+@breaks("layout: PageShape")
 def a_page_has_fewer_beats(program: Program) -> Program | None:
     buffer = sums(program)[-1]
     page = replace(buffer.page, beats=buffer.page.beats - 1)
@@ -56,26 +61,26 @@ def a_page_has_fewer_beats(program: Program) -> Program | None:
 
 @breaks("range: but the sums reach")
 def the_output_promises_less_than_the_sums_reach(program: Program) -> Program | None:
-    output = program.tensor_by_name[program.claim.output]
+    output = outputs(program)[-1]
     span = replace(output.value_range, high=output.value_range.high - 1)
     return changed(program, output.name, value_range=span)
 
 
-@breaks("range: does not hold", "distribution: ValueRange")
+@breaks("range: does not hold", "layout: ValueRange")
 def an_operand_promises_more_than_its_type_holds(program: Program) -> Program | None:
     for tensor in program.tensors:
-        if tensor.name != program.claim.output:
+        if tensor not in outputs(program):
             program = changed(program, tensor.name, value_range=ValueRange(-129, 127))
     return program
 
 
-@breaks("distribution: ClaimMismatch")
+@breaks("layout: ValueMismatch")
 def an_operand_is_wider_than_the_arrays(program: Program) -> Program | None:
-    name = next(t.name for t in program.tensors if t.name != program.claim.output)
-    return changed(program, name, dtype=INT16)
+    left, _ = operands_on(program, 0)
+    return changed(program, left.name, dtype=INT16)
 
 
-@breaks("distribution: ClaimMismatch")
+@breaks("layout: ValueMismatch")
 def the_arrays_are_wider_than_the_operands(program: Program) -> Program | None:
     return replace(program, numerics=replace(program.numerics, operand=INT16))
 
