@@ -4,9 +4,12 @@ from types import ModuleType
 
 from tests.mutation import (
     bodies,
+    broadcasts,
     capacity,
     counts,
     crossings,
+    meshes,
+    orientations,
     partials,
     slices,
     statements,
@@ -18,7 +21,10 @@ from tests.mutation.mutation import Mutation
 GROUPS: tuple[ModuleType, ...] = (
     slices,
     partials,
+    broadcasts,
     crossings,
+    meshes,
+    orientations,
     counts,
     bodies,
     widths,
