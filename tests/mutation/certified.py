@@ -107,6 +107,12 @@ PLANS: dict[str, Plan] = {
     "4 chips, tree, a forward": Plan(
         MatmulSpec(8, 8, 16), ShardPlan(4), TOKEN, via={(3, 2): (1,)}
     ),
+    "4 chips, tree, map, to all, semaphores, forwards": Plan(
+        MatmulSpec(8, 8, 16, map=RECTIFIER),
+        ShardPlan(4, result="all"),
+        SEMAPHORE,
+        via={(3, 2): (1,), (2, 3): (1,)},
+    ),
     "4 chips, star, values, two shared links": Plan(
         MatmulSpec(8, 8, 16, a=Pattern(7, 3), b=Pattern(11, 5)),
         ShardPlan(4, "star"),

@@ -14,6 +14,7 @@ from tests.mutation import (
     slices,
     statements,
     types,
+    ways,
     widths,
 )
 from tests.mutation.mutation import Mutation
@@ -23,6 +24,7 @@ GROUPS: tuple[ModuleType, ...] = (
     partials,
     broadcasts,
     crossings,
+    ways,
     meshes,
     orientations,
     counts,
