@@ -294,8 +294,7 @@ def _described(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
         return {
             "anyOf": [_described_choice(choice, definitions, _tagged(hint)) for choice in choices]
         }
-    (choice,) = choices
-    return _described_choice(choice, definitions, tagged=False)
+    return _described_choice(next(iter(choices)), definitions, tagged=False)
 
 
 def _described_choices(hint: Any) -> tuple[Any, ...]:

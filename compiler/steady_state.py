@@ -90,9 +90,8 @@ def unbounded_end(program: Program, part: Component, *, interval: int = 0) -> in
     are beats in a round, since each of them waits for a later beat of the round before.
     """
     near = min(_longest_way(program, part), program.tile * max(part.share.values())) + 1
-    rounds = np.arange(part.rounds)
-    if part.rounds > 2 * near:
-        rounds = np.concatenate([rounds[:near], np.arange(part.rounds - near, part.rounds)])
+    first, last = np.arange(near), np.arange(max(near, part.rounds - near), part.rounds)
+    rounds = np.concatenate([first, last])[: part.rounds]
     stored = TimingModel(program, part, rounds, interval=interval, bounded=False).solve().stored
     return max(int(cycles[-1]) for cycles in stored.values())
 

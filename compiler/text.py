@@ -9,18 +9,7 @@ from compiler.ir.edge import Edge, Semaphore
 from compiler.ir.layout import Layout, Partial, Replicate, Shard
 from compiler.ir.link_kind import figures
 from compiler.ir.program import Program
-from compiler.ir.stage import (
-    Copy,
-    Fold,
-    Load,
-    Map,
-    MatmulTiles,
-    Merge,
-    Recv,
-    Split,
-    Stage,
-    Store,
-)
+from compiler.ir.stage import Load, Stage
 from compiler.ir.tensor import Tensor
 
 
@@ -198,27 +187,8 @@ def _standing(program: Program, tensor: Tensor) -> str:
 
 
 def _stage(stage: Stage) -> tuple[str, ...]:
-    match stage.kind:
-        case Load(tensor, walk):
-            what = f"Load {tensor} {walk or 'unwalked'}"
-        case Store(tensor, walk):
-            what = f"Store {tensor} {walk or 'unwalked'}"
-        case MatmulTiles(block_count):
-            what = f"MatmulTiles {_count(block_count or 0, 'block')}"
-        case Recv():
-            what = "Recv"
-        case Fold(body):
-            what = f"Fold {body}"
-        case Map(body):
-            what = f"Map {body}"
-        case Copy():
-            what = "Copy"
-        case Merge(turns):
-            what = f"Merge in turns {','.join(map(str, turns))}"
-        case Split(turns):
-            what = f"Split in turns {','.join(map(str, turns))}"
     flow = " -> ".join(filter(None, (", ".join(stage.ins), ", ".join(stage.outs))))
-    return stage.name, what, f"{stage.site} {stage.engine or 'unplaced'}", flow
+    return stage.name, str(stage.kind), f"{stage.site} {stage.engine or 'unplaced'}", flow
 
 
 def _buffer(program: Program, buffer: Buffer) -> tuple[str, ...]:

@@ -33,11 +33,8 @@ class MergeUnit(wiring.Component):
         Beats to merge.
     o : ``Out(stream.Signature(beat))``
         Beats in turns.
-
-    Attributes
-    ----------
-    turns : :class:`TurnCounter`
-        It says which input has its turn.
+    turn : ``Out(range(inputs))``
+        The input whose turn it is.
 
     Raises
     ------
@@ -52,20 +49,22 @@ class MergeUnit(wiring.Component):
     ):
         self.beat = lane_layout(beat, "Beat")
         self.inputs = positive(inputs, "Inputs")
-        check_turns(turns, inputs, "inputs")
-        self.turns = TurnCounter(turns, page_beats=page_beats)
+        self.turns = check_turns(turns, inputs, "inputs")
+        self.page_beats = positive(page_beats, "Page beats")
         super().__init__(
             {
                 "start": In(1),
                 "i": In(stream.Signature(beat)).array(inputs),
                 "o": Out(stream.Signature(beat)),
+                "turn": Out(range(inputs)),
             }
         )
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        m.submodules.turns = turns = self.turns
+        m.submodules.turns = turns = TurnCounter(self.turns, page_beats=self.page_beats)
         m.d.comb += turns.start.eq(self.start)
+        m.d.comb += self.turn.eq(turns.turn)
         m.d.comb += turns.step.eq(self.o.valid & self.o.ready)
         with m.Switch(turns.turn):
             for index, merged in enumerate(self.i):

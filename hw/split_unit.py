@@ -33,11 +33,8 @@ class SplitUnit(wiring.Component):
         Beats in turns.
     o : ``Out(stream.Signature(beat)).array(outputs)``
         Beats, dealt out.
-
-    Attributes
-    ----------
-    turns : :class:`TurnCounter`
-        It says which output has its turn.
+    turn : ``Out(range(outputs))``
+        The output whose turn it is.
 
     Raises
     ------
@@ -52,20 +49,22 @@ class SplitUnit(wiring.Component):
     ):
         self.beat = lane_layout(beat, "Beat")
         self.outputs = positive(outputs, "Outputs")
-        check_turns(turns, outputs, "outputs")
-        self.turns = TurnCounter(turns, page_beats=page_beats)
+        self.turns = check_turns(turns, outputs, "outputs")
+        self.page_beats = positive(page_beats, "Page beats")
         super().__init__(
             {
                 "start": In(1),
                 "i": In(stream.Signature(beat)),
                 "o": Out(stream.Signature(beat)).array(outputs),
+                "turn": Out(range(outputs)),
             }
         )
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        m.submodules.turns = turns = self.turns
+        m.submodules.turns = turns = TurnCounter(self.turns, page_beats=self.page_beats)
         m.d.comb += turns.start.eq(self.start)
+        m.d.comb += self.turn.eq(turns.turn)
         m.d.comb += turns.step.eq(self.i.valid & self.i.ready)
         for output in self.o:
             m.d.comb += output.payload.eq(self.i.payload)

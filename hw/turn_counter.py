@@ -59,8 +59,8 @@ class TurnCounter(wiring.Component):
         return m
 
 
-def check_turns(turns: tuple[int, ...], count: int, name: str) -> None:
-    """Check that each of ``count`` streams has a turn, and nobody else.
+def check_turns(turns: tuple[int, ...], count: int, name: str) -> tuple[int, ...]:
+    """Check that each of ``count`` streams has a turn, and nobody else, and return the turns.
 
     Raises
     ------
@@ -69,3 +69,4 @@ def check_turns(turns: tuple[int, ...], count: int, name: str) -> None:
     """
     if {*turns} != {*range(count)}:
         raise ValueError(f"Turns must name each of {count} {name}, and no other, not {turns!r}")
+    return tuple(turns)

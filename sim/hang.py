@@ -54,7 +54,7 @@ class _Standstill:
     def _taken_next(self, stage: Stage) -> tuple[str, ...]:
         """Buffers that a stage takes its next beats from: of a merge, the one whose turn it is."""
         if isinstance(stage.kind, Merge):
-            return (stage.ins[self.get(self._unit(stage).turns.turn)],)
+            return (stage.ins[self.get(self._unit(stage).turn)],)
         return stage.ins
 
     def _room_waits(self, chip: Chip, stage: Stage) -> Iterator[str]:

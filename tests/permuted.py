@@ -4,9 +4,11 @@ import random
 from dataclasses import replace
 from typing import Any
 
-from compiler.ir.buffer import Buffer
 from compiler.ir.distribution import Partial
-from compiler.ir.program import Collective, Program
+
+from compiler.ir.buffer import Buffer
+from compiler.ir.collective import Collective
+from compiler.ir.program import Program
 
 UNORDERED = {
     "Program": (

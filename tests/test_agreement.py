@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from compiler.passes.shard import ShardPlan, replicate
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
@@ -21,7 +22,6 @@ from compiler.ir.stage import Engine, EngineKind, Fold, Recv, Site
 from compiler.ir.target import Target
 from compiler.ir.tensor import ValueRange
 from compiler.passes.lower import lower
-from compiler.passes.shard import ShardPlan, replicate
 from compiler.pipeline import run_passes
 from compiler.serialize import from_json, to_json
 from compiler.targets import get

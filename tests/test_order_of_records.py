@@ -7,12 +7,12 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pytest
+from compiler.passes.shard import ShardPlan
 
 from compiler.check import certified, check, require
 from compiler.errors import ValidationError
 from compiler.ir.canonical import natural
 from compiler.ir.program import Program
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, run_passes, shard
 from compiler.serialize import from_json, to_json
 from compiler.targets import LinkKind, get

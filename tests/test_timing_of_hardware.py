@@ -7,11 +7,11 @@ a program is refused for must be what would happen.
 from dataclasses import replace
 
 import pytest
+from compiler.passes.shard import ShardPlan
 
 from compiler.check.token_run import TokenRun
 from compiler.ir.program import Program
 from compiler.passes.schedule import schedule
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, shard
 from compiler.targets import get
 from compiler.workload import MatmulSpec

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from compiler.passes.shard import ShardPlan
 
 from compiler.check import check
 from compiler.ir.program import Program
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, run_passes, shard
 from compiler.targets import LinkKind, Target, get
 from compiler.workload import MatmulSpec

@@ -12,8 +12,9 @@ from compiler.check.spread import Spread, check_spread
 from compiler.flow.errors import FlowError
 from compiler.flow.order import in_flow_order, sources_of
 from compiler.ir.certificate import Obligation
+from compiler.ir.collective import Collective
 from compiler.ir.layout import is_whole_sum
-from compiler.ir.program import Collective, Program
+from compiler.ir.program import Program
 from compiler.ir.stage import Copy, Fold, Merge, Recv, Split, Stage
 from compiler.ir.turns import LongTurnsError, merged, split
 

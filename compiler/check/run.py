@@ -37,7 +37,7 @@ class ProgramRun:
     @property
     def stuck(self) -> tuple[str, ...]:
         """Who waits for what, where nobody can go on."""
-        return tuple(waits for run in self.runs for waits in run.stuck)
+        return tuple(run.stuck for run in self.runs if run.stuck)
 
     @property
     def waited(self) -> tuple[str, ...]:

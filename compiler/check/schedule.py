@@ -71,7 +71,7 @@ def _needed(program: Program, part: Component) -> dict[str, int]:
                     program.buffer_by_name[edge.buffer].page,
                 )
                 flits = page.beats * -(-page.beat_bits // link.width_bits)
-                pages = part.share[edge.buffer]
+                pages = part.share.get(edge.buffer, 0)
                 needed[f"link {edge.link}"] = pages * flits * link.flit_cycles
     return needed
 

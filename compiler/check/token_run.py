@@ -18,9 +18,12 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from compiler.check.repeating_pages import MOST_PERIOD, RepeatingPages
-from compiler.check.token_stages import Held, TokenStage, Waits, token_stages
+from compiler.check.token_stages import ROOM, Held, TokenStage, Waits, token_stages
 from compiler.flow.components import Component
 from compiler.ir.program import Program
+
+MOST_SAID = 8
+"""Stages in a circle of which it is said what they wait for."""
 
 
 @dataclass
@@ -38,7 +41,7 @@ class TokenRun:
         By buffer, the cycles for which its room was waited for in the rounds that were run.
     rounds_run : int
         Rounds that were run one by one.
-    stuck : tuple of str
+    stuck : str
         Who waits for what, if nobody can go on.
     """
 
@@ -48,7 +51,7 @@ class TokenRun:
     sent: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
     waited: dict[str, int] = field(default_factory=dict[str, int])
     rounds_run: int = 0
-    stuck: tuple[str, ...] = ()
+    stuck: str = ""
 
     def __post_init__(self) -> None:
         self._waits = Waits(self.sent, self.waited)
@@ -84,8 +87,8 @@ class TokenRun:
         rounds = -(-depth // self.part.share.get(name, 1))
         return rounds if rounds < self.part.rounds else 1
 
-    def _round(self) -> tuple[str, ...]:
-        """Let every stage pass its pages of a round; say who cannot, and why."""
+    def _round(self) -> str:
+        """Let every stage pass its pages of a round; say who waits for whom if they cannot."""
         waiting: list[TokenStage] = self._stages
         for stage in waiting:
             stage.left = stage.pages_in_round
@@ -97,8 +100,27 @@ class TokenRun:
                     stage.left -= 1
             waiting = [stage for stage in waiting if stage.left]
             if waiting and sum(stage.left for stage in waiting) == before:
-                return tuple(f"{stage.name} waits for {stage.waits_for()}" for stage in waiting)
-        return ()
+                return self._circle(waiting)
+        return ""
+
+    def _circle(self, waiting: list[TokenStage]) -> str:
+        """Stages that wait for each other.
+
+        Whoever is waited for waits too: its page of this round, or of one before, has not passed.
+        """
+        fills = {held.name: stage for stage in waiting for held in stage.outs}
+        takes = {held.name: stage for stage in waiting for held in stage.ins}
+        waits: dict[str, str] = {}
+        stage = waiting[0]
+        while stage.name not in waits:
+            missing = stage.waits_for()
+            assert missing is not None
+            waits[stage.name] = f"{stage.name} waits for {missing}"
+            stage = (takes if missing.what == ROOM else fills)[missing.buffer]
+        names = list(waits)
+        circle = [waits[name] for name in names[names.index(stage.name) :]]
+        rest = f", and {len(circle) - MOST_SAID} more" if len(circle) > MOST_SAID else ""
+        return f"no stage can go on: {', '.join(circle[:MOST_SAID])}{rest}"
 
     def _times_since(self, cycle: int) -> list[int]:
         """What the last round has left behind for those after it to wait for."""

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -21,8 +21,9 @@ from compiler.latencies import (
     VALID_CYCLES,
 )
 
-Beats = list[int]
+Beats = Sequence[int]
 """A cycle for each beat of a page."""
+PAGE, ROOM = "a page", "room"
 
 
 class Held:
@@ -70,6 +71,17 @@ class Held:
         return islice(reversed(self.taken), self.share)
 
 
+@dataclass(frozen=True)
+class Missing:
+    """A page, or room for one, that a stage waits for, and the buffer in which it does."""
+
+    what: str
+    buffer: str
+
+    def __str__(self) -> str:
+        return f"{self.what} in {self.buffer}"
+
+
 @dataclass
 class Waits:
     """What a run notes: first and last beats by stage, and cycles of waiting by buffer."""
@@ -114,14 +126,14 @@ class TokenStage(ABC):
         """The buffers in which it needs a slot for the next page."""
         return self.outs
 
-    def waits_for(self) -> str | None:
+    def waits_for(self) -> Missing | None:
         """What is not known yet of that on which the next page depends."""
         for held in self.takes_from():
             if not held.readable:
-                return f"a page in {held.name}"
+                return Missing(PAGE, held.name)
         for held in self.fills():
             if not held.knows_slot(held.put_count):
-                return f"room in {held.name}"
+                return Missing(ROOM, held.name)
         return None
 
     @abstractmethod
@@ -187,11 +199,11 @@ class Crossing(TokenStage):
         self.barrier: BarrierRounds | None = None
         self.link_free = 0
 
-    def waits_for(self) -> str | None:
+    def waits_for(self) -> Missing | None:
         if self.barrier is None:
             return super().waits_for()
         if not self.ins[0].readable:
-            return f"a page in {self.ins[0].name}"
+            return Missing(PAGE, self.ins[0].name)
         return self.barrier.waits_for(self.outs[0].put_count)
 
     def move(self) -> None:
@@ -200,7 +212,7 @@ class Crossing(TokenStage):
         begin = max(readable[0], self.link_free)
         begin = self.waits.wait(begin, self._offer(landing), landing.name)
         hold, gap = (self.flits - 1) * self.flit_cycles, self.flits * self.flit_cycles
-        last_flits: Beats = []
+        last_flits: list[int] = []
         for ready in readable:
             begin = max(begin, ready)
             last_flits.append(begin + hold)
@@ -234,12 +246,12 @@ class BarrierRounds:
         self.landings = landings
         self._freed: dict[int, int] = {}
 
-    def waits_for(self, page: int) -> str | None:
+    def waits_for(self, page: int) -> Missing | None:
         """The slot for a page that is not known of, if there is one."""
         if page not in self._freed:
             for held in self.landings:
                 if not held.knows_slot(page):
-                    return f"room in {held.name}"
+                    return Missing(ROOM, held.name)
             self._freed[page] = max(held.freed(page) for held in self.landings)
             entered = min(held.put_count for held in self.landings)
             self._freed = {p: freed for p, freed in self._freed.items() if p >= entered}
@@ -274,10 +286,11 @@ class Operations(TokenStage):
     def move(self) -> None:
         (out,) = self.outs
         pages = [held.readable[0] for held in self.ins]
-        taken: list[Beats] = [[] for _ in self.ins]
         fired, slot = self.fired, out.slot()
-        written_beats: Beats = []
+        taken: list[list[int]] = []
+        written_beats: list[int] = []
         for beat in range(len(pages[0])):
+            takes = [0] * len(pages)
             for place, behind, streams, inner in self.steps:
                 fires = max(fired[place] + 1, fired[behind])
                 for index in streams:
@@ -286,13 +299,14 @@ class Operations(TokenStage):
                     fires = max(fires, fired[index] + OPERATION_CYCLES)
                 fired[place] = fires
                 for index in streams:
-                    taken[index].append(fires)
+                    takes[index] = fires
             written = max(fired[-2] + OPERATION_CYCLES, fired[-1] + 1)
             if slot:
                 written = self.waits.wait(written, slot[beat] + 1, out.name)
             fired[-1] = written
+            taken.append(takes)
             written_beats.append(written)
-        for held, beats in zip(self.ins, taken, strict=True):
+        for held, beats in zip(self.ins, zip(*taken, strict=True), strict=True):
             held.take(beats)
         self.waits.send(self.name, written_beats[0], written_beats[-1])
         out.put([cycle + FIFO_CYCLES for cycle in written_beats])
@@ -328,7 +342,7 @@ class Switch(TokenStage):
     def move(self) -> None:
         (source,), outs = self.ways[self.turn]
         slots = [(held.name, slot) for held in outs if (slot := held.slot())]
-        passed: Beats = []
+        passed: list[int] = []
         last = self.last_beat
         for beat, ready in enumerate(source.readable[0]):
             last = max(ready, last + 1)

@@ -68,6 +68,7 @@ def stuck(program: Program) -> Iterator[str]:
     """Whatever can never move, so that the token graph cannot be run."""
     try:
         check_flow(program)
+        parts = components(program)
     except FlowError as error:
         yield str(error)
         return
@@ -80,6 +81,9 @@ def stuck(program: Program) -> Iterator[str]:
             yield f"{edge.name} waits at the barrier of {edge.handoff.group!r}, which nobody joins"
         if program.crosses(edge) and not edge.link:
             yield f"{edge.name} crosses chips, but no link carries it"
+    for part in parts:
+        if part.rounds < 1:
+            yield f"no page passes {part.stages[0].name}"
     yield from _uneven_barriers(program)
 
 
@@ -89,7 +93,7 @@ def check_flow(program: Program) -> None:
     Raises
     ------
     FlowError
-        If they do not, if stages feed each other in a circle, or if pages do not come out even.
+        If they do not, or if stages feed each other in a circle.
     """
     loaded = {n for s in program.stages if isinstance(s.kind, Load) for n in s.outs}
     for stage in in_flow_order(program):
@@ -98,7 +102,6 @@ def check_flow(program: Program) -> None:
                 pages = "pages of an operand" if name in loaded else "sums"
                 message = f"{stage.name} takes {pages} from {name}"
                 raise FlowError("Operands", stage.name, message)
-    components(program)
 
 
 def _uneven_barriers(program: Program) -> Iterator[str]:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from compiler.ir.buffer import Buffer
+from compiler.ir.collective import COLLECTIVE_KINDS, Collective
 from compiler.ir.edge import Edge
 from compiler.ir.graph import Graph
 from compiler.ir.layout import Layout, Partial
@@ -18,7 +19,7 @@ from compiler.ir.stage import KINDS, Stage
 from compiler.ir.tensor import Tensor
 
 if TYPE_CHECKING:
-    from compiler.ir.program import Collective, Program
+    from compiler.ir.program import Program
 
 Key = tuple[Any, ...]
 
@@ -27,9 +28,9 @@ def in_canonical_order(program: "Program") -> "Program":
     """The same program in the canonical order; itself, if it is in that order.
 
     Values come as the operations take and make them, tensors by value and chip. Stages are sorted
-    by chip, kind and name, and all that belongs to a stage as the stages are: buffers, edges, links,
-    times. Numbers in names count as numbers. Nothing is assumed of the program but its types, so a
-    broken one stays as broken as it is.
+    by chip, kind and name, and all that belongs to a stage as the stages are: buffers, edges,
+    links, times. Numbers in names count as numbers. Nothing is assumed of the program but its
+    types, so a broken one stays as broken as it is.
     """
     graph = _sorted_graph(program.graph)
     value = _Places(record.name for record in graph.values)
@@ -58,7 +59,7 @@ def in_canonical_order(program: "Program") -> "Program":
         "links": sorted(program.links, key=lambda link: carried[link.name]),
         "collectives": sorted(
             (_sorted_collective(collective, stage) for collective in program.collectives),
-            key=lambda collective: natural(collective.name),
+            key=_collective_key,
         ),
         "memory": sorted(
             program.memory, key=lambda p: (owner[p.owner], p.chip, p.address, p.size_bytes)
@@ -123,7 +124,12 @@ def _sorted_layout(layout: Layout) -> Layout:
     )
 
 
-def _sorted_collective(collective: "Collective", stage: _Places) -> "Collective":
+def _collective_key(collective: Collective) -> Key:
+    kinds = (*COLLECTIVE_KINDS, collective.kind)
+    return kinds.index(collective.kind), natural(collective.name)
+
+
+def _sorted_collective(collective: Collective, stage: _Places) -> Collective:
     return replace(
         collective,
         chips=tuple(sorted(collective.chips)),

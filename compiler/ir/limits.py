@@ -60,8 +60,8 @@ LOOPS = 8
 """Loops of a walk. The axes of a product are three, and each may be split."""
 
 WALK_PAGES = 2**40
-"""Pages that one stage moves: those of 2**40 cycles at the least, which no run lasts. Their order is
-told by loops, so it costs nothing to check that there are many."""
+"""Pages that one stage moves: those of 2**40 cycles at the least, which no run lasts. Their order
+is told by loops, so it costs nothing to check that there are many."""
 
 VALUES = 2**24
 """Elements that a tensor lists."""

@@ -1,8 +1,8 @@
-"""An expression as a list of its operations, so that whoever goes through one need not recurse."""
+"""An expression as a list of its operations, each with what it takes from which others."""
 
 from dataclasses import dataclass
 
-from compiler.ir.body import Add, Body, Literal, Max, Operand
+from compiler.ir.body import Body, Literal, Operand, in_postorder
 
 
 @dataclass(frozen=True)
@@ -24,20 +24,14 @@ class Operation:
 def operations_of(body: Body) -> tuple[Operation, ...]:
     """The operations of an expression, each behind those that it takes from; it is the last."""
     found: list[Operation] = []
-    places: list[int] = []
-    todo: list[tuple[Body, bool]] = [(body, False)]
-    while todo:
-        at, sides_done = todo.pop()
-        if not isinstance(at, Add | Max):
+    sides: list[Operand | Literal | int] = []
+    for part in in_postorder(body):
+        if isinstance(part, Operand | Literal):
+            sides.append(part)
             continue
-        sides = (at.left, at.right)
-        if not sides_done:
-            todo += [(at, True), *((side, False) for side in reversed(sides))]
-            continue
-        count = sum(not isinstance(side, Operand | Literal) for side in sides)
-        inner = tuple(places[len(places) - count :])
-        del places[len(places) - count :]
-        streams = tuple(side.index for side in sides if isinstance(side, Operand))
-        places.append(len(found))
+        right, left = sides.pop(), sides.pop()
+        streams = tuple(side.index for side in (left, right) if isinstance(side, Operand))
+        inner = tuple(side for side in (left, right) if isinstance(side, int))
+        sides.append(len(found))
         found.append(Operation(streams, inner))
     return tuple(found)

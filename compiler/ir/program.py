@@ -8,6 +8,7 @@ from compiler.ir.buffer import Buffer
 from compiler.ir.canonical import in_canonical_order
 from compiler.ir.certificate import Certificate
 from compiler.ir.chip_view import ChipView, views_of
+from compiler.ir.collective import Collective
 from compiler.ir.dtype import DType
 from compiler.ir.edge import Edge, Link
 from compiler.ir.graph import Claim, Graph, claim_of
@@ -25,36 +26,6 @@ class Numerics:
 
     operand: DType
     total: DType
-
-
-@dataclass(frozen=True)
-class Collective:
-    """A change of the placement of a value along one axis of the mesh, by one group of chips.
-
-    Parameters
-    ----------
-    kind : str
-        ``reduce``: from ``Partial`` to ``At(home)``; ``broadcast``: from ``At(home)`` to
-        ``Replicate``.
-    algorithm : str
-        ``star`` or ``tree``.
-    value, axis : str
-        What changes, and along which axis.
-    chips, stages : tuple
-        Who takes part, and the stages that make it up, in no order. What is added to what is said
-        by the folds.
-    home : int
-        The chip that ends up with the sum, or begins with the whole.
-    """
-
-    name: str
-    kind: str
-    algorithm: str
-    value: str
-    axis: str
-    chips: tuple[int, ...]
-    home: int
-    stages: tuple[str, ...]
 
 
 @dataclass(frozen=True)

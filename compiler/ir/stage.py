@@ -69,6 +69,9 @@ class Load:
     tensor: str
     walk: Walk | None = None
 
+    def __str__(self) -> str:
+        return f"Load {self.tensor} {self.walk or 'unwalked'}"
+
 
 @dataclass(frozen=True)
 class MatmulTiles:
@@ -80,6 +83,10 @@ class MatmulTiles:
 
     block_count: int | None = None
 
+    def __str__(self) -> str:
+        count = self.block_count or 0
+        return f"MatmulTiles {count} block{'' if count == 1 else 's'}"
+
 
 @dataclass(frozen=True)
 class Recv:
@@ -88,6 +95,9 @@ class Recv:
     ins: ClassVar = NONE
     outs: ClassVar = ONE
     engine: ClassVar = EngineKind.LINK
+
+    def __str__(self) -> str:
+        return "Recv"
 
 
 @dataclass(frozen=True)
@@ -100,6 +110,9 @@ class Fold:
 
     body: Body
 
+    def __str__(self) -> str:
+        return f"Fold {self.body}"
+
 
 @dataclass(frozen=True)
 class Map:
@@ -111,6 +124,9 @@ class Map:
 
     body: Body
 
+    def __str__(self) -> str:
+        return f"Map {self.body}"
+
 
 @dataclass(frozen=True)
 class Copy:
@@ -119,6 +135,9 @@ class Copy:
     ins: ClassVar = ONE
     outs: ClassVar = SEVERAL
     engine: ClassVar = EngineKind.SWITCH
+
+    def __str__(self) -> str:
+        return "Copy"
 
 
 @dataclass(frozen=True)
@@ -134,6 +153,9 @@ class Merge:
 
     turns: tuple[int, ...]
 
+    def __str__(self) -> str:
+        return f"Merge in turns {','.join(map(str, self.turns))}"
+
 
 @dataclass(frozen=True)
 class Split:
@@ -144,6 +166,9 @@ class Split:
     engine: ClassVar = EngineKind.SWITCH
 
     turns: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"Split in turns {','.join(map(str, self.turns))}"
 
 
 @dataclass(frozen=True)
@@ -156,6 +181,9 @@ class Store:
 
     tensor: str
     walk: Walk | None = None
+
+    def __str__(self) -> str:
+        return f"Store {self.tensor} {self.walk or 'unwalked'}"
 
 
 StageKind = Load | MatmulTiles | Recv | Fold | Map | Copy | Merge | Split | Store

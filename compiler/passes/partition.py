@@ -9,11 +9,12 @@ from compiler.errors import (
     NoCrossChipHandoffError,
     NothingToShardError,
 )
+from compiler.ir.collective import Collective
 from compiler.ir.edge import Edge
 from compiler.ir.graph import with_layouts
 from compiler.ir.init import slice_init
 from compiler.ir.layout import At, Layout, Placement, Replicate, Shard
-from compiler.ir.program import Collective, Program
+from compiler.ir.program import Program
 from compiler.ir.stage import Load, MatmulTiles, Store
 from compiler.ir.tensor import Part, Tensor
 from compiler.passes.algorithms import ALGORITHMS, SpanningTree, tree
@@ -163,24 +164,38 @@ def _hops(plan: ShardPlan) -> SpanningTree:
 
 
 def _check_ports(plan: ShardPlan, target: Target) -> None:
-    ways = 2 if plan.result == "all" else 1
     hops = _hops(plan)
-    size = len(hops.parent)
-    for index, children in enumerate(hops.children):
-        needed = ways * (len(children) + (hops.parent[index] is not None))
+    both_ways = plan.result == "all"
+    for index in range(len(hops.parent)):
+        needed = _ports(hops, index) * (2 if both_ways else 1)
         if needed > target.link_ports:
-            tree_needs = ways * max(len(children) for children in tree(size).children)
-            if plan.reduce == "star" and tree_needs <= target.link_ports:
-                way_out = f"a tree needs {tree_needs} (--reduce tree)"
-            else:
-                way_out = "choose fewer chips, or a target with more link ports"
             raise LinkPortsExceededError(
                 chip=next(iter(plan.mesh.groups(str(plan.axis_of("k")))))[index],
                 needed=needed,
                 ports=target.link_ports,
                 algorithm=plan.reduce,
-                way_out=way_out,
+                way_out=_fewer_ports(plan, target),
             )
+
+
+def _ports(hops: SpanningTree, index: int) -> int:
+    """Ends of links at a chip for the sums alone."""
+    return len(hops.children[index]) + (hops.parent[index] is not None)
+
+
+def _fewer_ports(plan: ShardPlan, target: Target) -> str:
+    """What asks for no more ports than there are."""
+    hops = _hops(plan)
+    tree_needs = (2 if plan.result == "all" else 1) * _most_ports(tree(len(hops.parent)))
+    if plan.reduce == "star" and tree_needs <= target.link_ports:
+        return f"a tree needs {tree_needs} (--reduce tree)"
+    if plan.result == "all" and _most_ports(hops) <= target.link_ports:
+        return f"with the result at home it needs {_most_ports(hops)} (--result home)"
+    return "choose fewer chips, or a target with more link ports"
+
+
+def _most_ports(hops: SpanningTree) -> int:
+    return max(_ports(hops, index) for index in range(len(hops.parent)))
 
 
 def _provided(edge: Edge, target: Target) -> Edge:
@@ -266,6 +281,8 @@ def _collectives(program: Program, plan: ShardPlan, chips: list[ChipParts]) -> I
 
 def _name(program: Program, plan: ShardPlan) -> str:
     """The program's name with what tells it from others of the product."""
+    if plan.chips == 1:
+        return program.name
     sums = plan.axis_of("k") is not None
     ending = "_all" if plan.result == "all" and sums else ""
     if plan == ShardPlan(plan.chips, plan.reduce, result=plan.result, uneven=plan.uneven):

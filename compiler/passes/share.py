@@ -5,8 +5,9 @@ from math import gcd
 
 from compiler.flow.counts import page_counts
 from compiler.ir.buffer import Buffer, BufferKind
+from compiler.ir.collective import Collective
 from compiler.ir.edge import Edge
-from compiler.ir.program import Collective, Program
+from compiler.ir.program import Program
 from compiler.ir.stage import Merge, Recv, Split, Stage
 from compiler.passes.hops import hop_of, unlinked_by_hop
 

@@ -36,11 +36,11 @@ def validate(program: Program, target: Target) -> None:
     check_structure(program)
     check_locality(program, target)
     check_meaning(program)
-    check_parts(program)
     check_capacity(program, target)
     check_kinds_of_links(program, target)
     check_types(program)
     check_machine(program)
+    check_parts(program)
 
 
 def check_meaning(program: Program) -> None:

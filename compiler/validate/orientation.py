@@ -7,7 +7,7 @@ Nothing transposes: a load and a store leave a tile as its tensor has it, and al
 from collections.abc import Iterator
 
 from compiler.errors import ValidationError
-from compiler.flow.order import sources_of
+from compiler.flow.order import in_flow_order, sources_of
 from compiler.ir.orientation import Orientation
 from compiler.ir.program import Program
 from compiler.ir.stage import Load, MatmulTiles, Stage, Store
@@ -18,7 +18,7 @@ FACTORS = (Orientation.COLUMNS, Orientation.ROWS)
 
 def check_orientation(program: Program) -> None:
     """Every stage is given, and makes, beats that are what it takes them for."""
-    for stage in program.stages:
+    for stage in in_flow_order(program):
         for name, wanted, why in _wanted(program, stage):
             held = program.buffer_by_name[name].page.orientation
             if held is not wanted:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from constraints.cabling import SHAPES, Cabling, cabling_of, cables_of_shape
+from constraints.cabling import SHAPES, Cabling, cables_of_shape, cabling_of
 from constraints.cabling_file import load_cabling
 from constraints.description import board_names, load_board
 from report.boards import (

@@ -95,7 +95,12 @@ def host(
         output=output,
         as_json=as_json,
         reduce=options["reduce"],
-        more={"home": run.home, "chip_cycles": run.chip_cycles, "clock_hz": run.clock_hz},
+        more={
+            "homes": run.homes,
+            "started": run.started,
+            "chip_cycles": run.chip_cycles,
+            "clock_hz": run.clock_hz,
+        },
         notes=tuple(_cycles(run)),
     )
 
@@ -107,9 +112,11 @@ def _baud_of(program: Program) -> int:
 
 
 def _cycles(run: BoardRun) -> Iterator[str]:
-    """What each chip measured, and beside the home's what the program predicts."""
-    schedule = run.result.program.schedule
-    assert schedule is not None
+    """What each chip measured, and beside it, where a chip stores, what the program predicts."""
+    program = run.result.program
+    assert program.schedule is not None
+    ends = {timing.stage: timing.last_beat for timing in program.schedule.timings}
     for chip, (cycles, hertz) in enumerate(zip(run.chip_cycles, run.clock_hz, strict=True)):
+        stored = [ends[stage.name] for stage in program.chips[chip].stores]
         line = f"chip {chip}: {cycles} cycles at {hertz / 1e6:g} MHz"
-        yield line + (f", predicted {schedule.cycles}" if chip == run.home else "")
+        yield line + (f", predicted {max(stored)}" if stored else "")

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
+from compiler.passes.shard import ShardPlan
 
 from bitstream.board_check import check_board
 from bitstream.errors import ProgramBoardError
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile_sharded
 from compiler.workload import MatmulSpec
 from constraints.description import load_board

@@ -9,7 +9,7 @@ import pytest
 from bitstream.builder import BuildOptions, build_program, plan_chip
 from bitstream.tool_errors import FpgaToolMissingError
 from bitstream.toolchain import check_tools, find_tool
-from constraints.cabling import cabling_of, cables_of_program
+from constraints.cabling import cables_of_program, cabling_of
 from constraints.description import board_names, load_board
 from tests.bitstream.tools import blink, small_program
 from tests.hw.board.designs import location

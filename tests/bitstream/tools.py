@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from compiler.passes.shard import ShardPlan
 
 from bitstream import builder
 from compiler.ir.program import Program
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile_sharded
 from compiler.workload import MatmulSpec
 from constraints.board import Board

@@ -6,6 +6,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from compiler.passes.shard import ShardPlan, replicate
 
 from compiler.check import check
 from compiler.errors import (
@@ -19,7 +20,6 @@ from compiler.ir.certificate import Obligation
 from compiler.ir.edge import Edge, Fifo, Semaphore, Token
 from compiler.ir.program import Program, WorkPlan
 from compiler.ir.stage import Engine, EngineKind, Fold, Load, MatmulTiles, Recv, Site
-from compiler.passes.shard import ShardPlan, replicate
 from compiler.pipeline import compile, run_passes, shard
 from compiler.serialize import from_json, to_json
 from compiler.targets import get

@@ -1,6 +1,7 @@
 """Bytes of a layer: by hand, and as a compiled program has them."""
 
 import pytest
+from compiler.passes.shard import ShardPlan
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,8 +12,12 @@ from compiler.footprint import (
     tiled_footprint,
 )
 from compiler.model import Layer
-from compiler.passes.shard import ShardPlan
+<<<<<<< HEAD
+from compiler.pipeline import compile
+from compiler.shard_plan import ShardPlan
+=======
 from compiler.pipeline import compile_sharded
+>>>>>>> core
 from compiler.targets import get
 from compiler.workload import MatmulSpec
 
@@ -43,7 +48,7 @@ def test_small_tensors_begin_at_multiples_of_64_bytes():
 def test_the_bytes_of_a_program_are_those_of_its_memory_map(tile, chips):
     machine = get("token-mesh", tile=tile)
     m, n, k = 5, 7, 6 * tile * chips
-    program = compile_sharded(MatmulSpec(m, n, k), ShardPlan(chips), machine)
+    program = compile(MatmulSpec(m, n, k), machine, ShardPlan(chips))
     footprint = program_footprint(program)
     ends = {place.chip: 0 for place in program.memory}
     for place in program.memory:

@@ -4,6 +4,7 @@ from copy import deepcopy
 from dataclasses import replace
 
 import pytest
+from compiler.passes.shard import ShardPlan
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,11 +17,14 @@ from compiler.errors import (
     ValidationError,
 )
 from compiler.ir.body import left_fold
+from compiler.ir.buffer import Depth
+from compiler.ir.choice import Chooser
 from compiler.ir.edge import Barrier, Fifo, Link, Semaphore, ValidReady
-from compiler.ir.program import WorkPlan
+from compiler.ir.graph import LoopOrder
+from compiler.ir.mesh import Mesh
 from compiler.ir.stage import Engine, EngineKind, Fold, Site
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import PASSES, compile, run_passes, shard
+from compiler.shard_plan import ShardPlan
 from compiler.targets import LinkKind, get
 from compiler.validate import validate
 from compiler.workload import MatmulSpec
@@ -32,15 +36,16 @@ from tests.compiler.programs import (
     changed,
     compiled,
     lowered,
-    replicated,
+    partitioned,
+    renamed,
     sharded,
 )
 
 STARTS = [
     pytest.param(lowered(), TOKEN, id="one chip"),
-    pytest.param(replicated(4), TOKEN, id="tree of 4"),
-    pytest.param(replicated(5, "star"), TOKEN, id="star of 5"),
-    pytest.param(replicated(3, target=SEMAPHORE), SEMAPHORE, id="tree of 3, semaphores"),
+    pytest.param(partitioned(4), TOKEN, id="tree of 4"),
+    pytest.param(partitioned(5, "star"), TOKEN, id="star of 5"),
+    pytest.param(partitioned(3, target=SEMAPHORE), SEMAPHORE, id="tree of 3, semaphores"),
 ]
 
 
@@ -92,7 +97,7 @@ def test_whatever_divides_is_compiled_sharded_and_valid(m, n, blocks, chips, red
     validate(program, target)
     assert program.chip_count == chips
     assert program.claim == whole.claim
-    assert None not in {buffer.depth_pages for buffer in program.buffers}
+    assert None not in {buffer.depth for buffer in program.buffers}
     assert None not in {edge.handoff for edge in program.edges}
     assert run_passes(program, target) == program
 
@@ -113,6 +118,13 @@ HAND_SET = get(
 SITE = Site(2, 1, 3)
 
 
+def ordered(program, loops: str):
+    """The program with a loop order that somebody chose."""
+    (product,) = program.graph.operations
+    graph = replace(program.graph, operations=(replace(product, order=LoopOrder(loops)),))
+    return replace(program, graph=graph)
+
+
 def moved(program, chip: int, site: Site):
     for stage in program.stages:
         if stage.site == Site(chip):
@@ -127,15 +139,15 @@ def moved(program, chip: int, site: Site):
         ("c0.recv_1", {"engine": Engine(EngineKind.LINK, 7)}),
         ("c0.fold", {"engine": Engine(EngineKind.COMPUTE, 1)}),
         ("c3.load_a", {"engine": Engine(EngineKind.MOVEMENT, 4)}),
-        ("c0.landing_0", {"depth_pages": 5}),
-        ("c1.partial", {"depth_pages": 3}),
+        ("c0.landing_0", {"depth": Depth(5)}),
+        ("c1.partial", {"depth": Depth(3)}),
         ("c1.load_a->c1.matmul", {"handoff": Fifo()}),
         ("c0.recv_0->c0.fold", {"handoff": ValidReady()}),
         ("c1.matmul->c0.recv_0", {"handoff": Barrier("tree_reduce")}),
     ],
 )
 def test_what_is_set_by_hand_survives(name, changes):
-    program = run_passes(changed(replicated(4), name, **changes), HAND_SET)
+    program = run_passes(changed(partitioned(4), name, **changes), HAND_SET)
     records = [*program.stages, *program.buffers, *program.edges]
     (record,) = (record for record in records if record.name == name)
     assert changes.items() <= vars(record).items()
@@ -147,7 +159,7 @@ def test_what_is_set_by_hand_survives(name, changes):
     [
         (
             "c1.partial",
-            {"depth_pages": 1},
+            {"depth": Depth(1)},
             "4 result pages take 138 cycles, but 104 with unbounded buffers; room was waited for "
             "in c1.partial",
         ),
@@ -165,7 +177,7 @@ def test_what_is_set_by_hand_survives(name, changes):
 )
 def test_what_is_set_by_hand_and_keeps_the_run_from_its_rate_is_refused(name, changes, text):
     with pytest.raises(UncertifiedProgramError) as refusal:
-        run_passes(changed(replicated(4), name, **changes), HAND_SET)
+        run_passes(changed(partitioned(4), name, **changes), HAND_SET)
     assert refusal.value.violations == (("no deadlock", text),)
     assert str(refusal.value) == (
         f"program 'matmul_16x16x64_tree4' is not certified: no deadlock: {text}"
@@ -174,40 +186,40 @@ def test_what_is_set_by_hand_and_keeps_the_run_from_its_rate_is_refused(name, ch
 
 def test_a_semaphore_set_by_hand_survives_among_others():
     handoff = Semaphore("go", "done")
-    program = replace(replicated(4, target=SEMAPHORE), semaphores=("go", "done"))
+    program = partitioned(4, target=SEMAPHORE)
     program = run_passes(changed(program, "c1.matmul->c0.recv_0", handoff=handoff), SEMAPHORE)
     crossing = {edge.buffer: edge.handoff for edge in program.edges if program.crosses(edge)}
     assert crossing.pop("c1.partial") == handoff
     assert len(crossing) == 2
-    assert set(program.semaphores) > {"go", "done"}
-    assert len(program.semaphores) == 6
+    names = {name for pair in crossing.values() for name in (pair.ready, pair.valid)}
+    assert len(names - {"go", "done"}) == 4
 
 
 def test_a_site_set_by_hand_survives():
-    program = run_passes(moved(replicated(4), 2, SITE), TOKEN)
+    program = run_passes(moved(partitioned(4), 2, SITE), TOKEN)
     here = [stage for stage in program.stages if stage.name.startswith("c2.")]
     assert {stage.site for stage in here} == {SITE}
     assert {program.buffer_by_name[name].site for s in here for name in s.outs} == {SITE}
 
 
-def test_a_route_set_by_hand_survives():
+def test_a_link_set_by_hand_survives():
     link = Link("my_link", 1, 0, 512, 3)
     target = replace(TOKEN, link_kinds=(LinkKind("mine", 512, 3),))
-    program = replace(replicated(4), links=(link,))
-    program = run_passes(changed(program, "c1.matmul->c0.recv_0", route=("my_link",)), target)
+    program = replace(partitioned(4), links=(link,))
+    program = run_passes(changed(program, "c1.matmul->c0.recv_0", link="my_link"), target)
     assert program.link_by_name["my_link"] == link
-    assert next(e.route for e in program.edges if e.buffer == "c1.partial") == ("my_link",)
+    assert program.edge_by_buffer["c1.partial"].link == "my_link"
 
 
 @pytest.mark.parametrize("order", ["mn", "nm"])
 def test_a_loop_order_set_by_hand_survives(order):
-    program = run_passes(replace(lowered(), work=WorkPlan(2, 2, 8, order)), TOKEN)
-    assert program.work == WorkPlan(2, 2, 8, order)
+    (product,) = run_passes(ordered(lowered(), order), TOKEN).graph.operations
+    assert (product.order, product.order.by) == (LoopOrder(order), Chooser.HAND)
 
 
 def test_a_body_set_by_hand_survives():
     body = left_fold(3)
-    program = changed(replicated(4), "c0.fold", kind=Fold(type(body)(body.right, body.left)))
+    program = changed(partitioned(4), "c0.fold", kind=Fold(type(body)(body.right, body.left)))
     assert run_passes(program, TOKEN).stage_by_name["c0.fold"].kind == Fold(
         type(body)(body.right, body.left)
     )
@@ -236,7 +248,7 @@ def test_a_refusal_after_sharding_names_it():
     error = refusal_of(
         lambda: shard(program, ShardPlan(2), get("token-mesh", memory_bytes=slices - 1))
     )
-    assert (error.rule, error.after_pass) == ("MemoryExceeded", "shard")
+    assert (error.rule, error.after_pass) == ("MemoryExceeded", "partition")
 
 
 @pytest.mark.parametrize("run", [run_passes, lambda p, t: shard(p, ShardPlan(2), t)])
@@ -249,15 +261,15 @@ def test_a_broken_program_is_refused_before_any_pass(run):
 @pytest.mark.parametrize(
     "program",
     [
-        replace(compiled(), claim=replace(compiled().claim, left="nowhere")),
-        replace(compiled(), stages=(), buffers=(), edges=(), work=None),
-        replace(lowered(), work=WorkPlan(2, 2, 8, "xy")),
+        replace(compiled(), graph=renamed(compiled().graph, a="nowhere")),
+        replace(compiled(), stages=(), buffers=(), edges=()),
+        ordered(lowered(), "xy"),
         replace(lowered(), tile=0, tensors=tuple(replace(t, tile=0) for t in lowered().tensors)),
         changed(sharded(4), "c1->c0", width_bits=0),
-        changed(sharded(4), "c0.landing_0", depth_pages=-3),
-        replace(lowered(), chip_count=0),
+        changed(sharded(4), "c0.landing_0", depth=Depth(-3)),
+        replace(sharded(4), mesh=Mesh(tp=3)),
     ],
-    ids=["claim", "empty", "order", "tile", "link", "depth", "no chips"],
+    ids=["claim", "empty", "order", "tile", "link", "depth", "too few chips"],
 )
 def test_no_broken_program_gets_as_far_as_breaking_a_pass(program):
     with pytest.raises(ValidationError):

@@ -4,10 +4,10 @@ import math
 from dataclasses import replace
 
 import pytest
-
-from compiler.model import Layer
 from compiler.passes.reduction import tree
 from compiler.passes.shard import ShardPlan
+
+from compiler.model import Layer
 from compiler.pipeline import compile_sharded
 from compiler.roofline import Roofline, in_cycles, in_seconds, received_partials
 from compiler.targets import MemoryTier, PlanningTarget, get

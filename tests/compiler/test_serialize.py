@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from compiler.passes.shard import ShardPlan
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
@@ -26,7 +27,6 @@ from compiler.ir.init import (
 )
 from compiler.ir.program import Program, WorkPlan
 from compiler.ir.tensor import ValueRange
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, run_passes, shard
 from compiler.serialize import from_json, schema, to_json
 from compiler.targets import LinkKind, get

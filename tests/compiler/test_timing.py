@@ -4,11 +4,11 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from compiler.passes.shard import ShardPlan
 
 from compiler.check.token_run import TokenRun
 from compiler.ir.stage import Recv
 from compiler.passes.schedule import schedule
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, shard
 from compiler.targets import get
 from compiler.timing import TimingModel, drain_cycles, page_interval

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from constraints.cabling import Cable, cabling_of, cables_of_program, cables_of_shape
+from constraints.cabling import Cable, cables_of_program, cables_of_shape, cabling_of
 from constraints.description import load_board
 from constraints.errors import (
     CablingValueError,

@@ -1,11 +1,11 @@
 """Boards as the compiler's machines: what is compiled for one can be cabled."""
 
 import pytest
-
 from compiler.passes.shard import ShardPlan
+
 from compiler.pipeline import compile, shard
 from compiler.workload import MatmulSpec
-from constraints.cabling import cabling_of, cables_of_program
+from constraints.cabling import cables_of_program, cabling_of
 from constraints.description import board_names, load_board
 from constraints.target import board_target
 from tests.constraints.files import BOARD

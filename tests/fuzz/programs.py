@@ -6,13 +6,14 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from compiler.passes.shard import ShardPlan, replicate
+
 from compiler import targets
 from compiler.ir.body import Add, Literal, Max, Operand
 from compiler.ir.init import Const, Pattern, Values, Zero
 from compiler.ir.program import Program, WorkPlan
 from compiler.ir.tensor import ValueRange
 from compiler.passes.lower import lower
-from compiler.passes.shard import ShardPlan, replicate
 from compiler.pipeline import compile_sharded, run_passes
 from compiler.serialize import to_json
 from compiler.workload import MatmulSpec

@@ -54,12 +54,12 @@ def test_every_stage_buffer_tensor_and_link_end_is_a_submodule_by_its_name(progr
         stages = [stage for stage in program.stages if stage.site.chip == coordinate]
         buffers = [buffer for buffer in program.buffers if buffer.site.chip == coordinate]
         leaving = [
-            edge for edge in program.edges if edge.route and edge.source in {s.name for s in stages}
+            edge for edge in program.edges if edge.link and edge.source in {s.name for s in stages}
         ]
         arriving = [
             edge
             for edge in program.edges
-            if edge.route and edge.destination in {s.name for s in stages}
+            if edge.link and edge.destination in {s.name for s in stages}
         ]
         expected = [
             "activity",

@@ -1,17 +1,16 @@
 # amaranth: UnusedElaboratable=no
 """Chips that count as the same hardware are the same netlist, and no others are."""
 
-from dataclasses import replace
-
 import pytest
 
 from compiler.ir.body import Literal, Max, Operand
+from compiler.ir.buffer import Depth
 from compiler.ir.init import Pattern
 from compiler.workload import MatmulSpec
 from hw.chip import Chip
 from hw.distinct import distinct_chips
 from hw.verilog.convert import to_rtlil
-from tests.compiler.programs import changed
+from tests.compiler.programs import changed, renamed
 from tests.programs import finished, program_for
 from tests.tiers import chosen
 
@@ -77,8 +76,8 @@ def test_the_depth_of_the_landing_buffer_at_the_other_end_counts_without_host_po
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("c2.partial", {"depth_pages": 9}),
-        ("c2.a_pages", {"depth_pages": 9}),
+        ("c2.partial", {"depth": Depth(9)}),
+        ("c2.a_pages", {"depth": Depth(9)}),
         ("c2.load_b", {"name": "c2.load_weights"}),
     ],
 )
@@ -87,8 +86,7 @@ def test_whatever_is_different_on_a_chip_counts(name, change, host):
     program = program_for(2, 2, 8, chips=4, tile=1, reduce="star")
     assert distinct_chips(program, host=host) == {0: 0, 1: 1, 2: 1, 3: 1}
     if "name" in change:
-        stages = tuple(replace(s, **change) if s.name == name else s for s in program.stages)
-        different = replace(program, stages=stages)
+        different = renamed(program, **{name: change["name"]})
     else:
         different = changed(program, name, **change)
     assert distinct_chips(different, host=host) == {0: 0, 1: 1, 2: 2, 3: 1}

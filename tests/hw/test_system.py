@@ -147,7 +147,7 @@ def test_counters_tell_the_work_that_the_program_has(shape, target):
                 active = ctx.get(chip.activity.count("matmul_active"))
                 assert active == m * n * k // program.chip_count // program.tile**2
                 for edge in chip.outgoing:
-                    (link,) = (program.link_by_name[name] for name in edge.route)
+                    link = program.link_by_name[edge.link]
                     port = f"{edge.buffer.split('.')[1]}_link"
                     beats = m * n // program.tile
                     flits = -(-32 * program.tile // link.width_bits)

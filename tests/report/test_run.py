@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from compiler.ir.mesh import Mesh
+from compiler.shard_plan import ShardPlan
+from compiler.workload import MatmulSpec
 from report.run import ASCII_LEVELS, LEVELS, pictures, record, summary
 from sim.amaranth_engine import TIMELINE_SPANS
 from sim.result import ChipActivity
 from sim.simulate import simulate
-from tests.programs import program_for, random_operands
+from tests.programs import finished, program_for, random_operands
 
 
 @cache
@@ -25,7 +28,7 @@ def wrong(result, *places: tuple[int, int]):
     product = result.c.copy()
     for place in places:
         product[place] += 1
-    return replace(result, c=product)
+    return replace(result, stored={"c": product})
 
 
 def drawn(result, width: int = 100) -> list[str]:
@@ -101,8 +104,8 @@ def test_verdict_on_a_wrong_product_shows_the_first_elements_that_differ():
     result = wrong(right, (7, 3), (0, 2), (5, 1))
     want = [int(right.reference[place]) for place in ((0, 2), (5, 1), (7, 3))]
     verdict = (
-        f"NOT EXACT: C[0,2] is {want[0] + 1}, not {want[0]}; "
-        f"C[5,1] is {want[1] + 1}, not {want[1]}; C[7,3] is {want[2] + 1}, not {want[2]}"
+        f"NOT EXACT: c[0,2] is {want[0] + 1}, not {want[0]}; "
+        f"c[5,1] is {want[1] + 1}, not {want[1]}; c[7,3] is {want[2] + 1}, not {want[2]}"
     )
     assert summary(result).endswith(verdict)
     assert any(verdict in line for line in drawn(result, width=200))
@@ -110,7 +113,7 @@ def test_verdict_on_a_wrong_product_shows_the_first_elements_that_differ():
 
 def test_verdict_shows_five_elements_and_no_more():
     result = wrong(result_for(8, 4, 96), *((row, 0) for row in range(8)))
-    assert summary(result).count("C[") == 5
+    assert summary(result).count("c[") == 5
     assert len(record(result)["differences"]) == 5
 
 
@@ -159,6 +162,7 @@ def test_record_is_plain_data_with_every_figure():
         "k": 34,
         "k_pad": 14,
         "chips": 3,
+        "mesh": {"tp": 3},
         "tile": 2,
         "target": "token-mesh",
         "reduce": "star",
@@ -173,6 +177,7 @@ def test_record_is_plain_data_with_every_figure():
         "exposed_reduction_cycles": result.exposed_reduction_cycles,
         "bound": "compute",
         "exact": True,
+        "outputs": [{"output": "c", "chip": 0, "row": 0, "col": 0, "rows": 8, "cols": 4}],
         "differences": [],
     }
     assert links == [
@@ -187,7 +192,55 @@ def test_record_of_a_wrong_product_lists_what_differs():
     data = record(wrong(right, (3, 1)))
     assert data["exact"] is False
     want = int(right.reference[3, 1])
-    assert data["differences"] == [{"row": 3, "col": 1, "got": want + 1, "want": want}]
+    assert data["differences"] == [
+        {"output": "c", "chip": 0, "row": 3, "col": 1, "got": want + 1, "want": want}
+    ]
+
+
+def run_of(plan: ShardPlan):
+    """The run of a product of 4 x 8 x 32 over chips."""
+    program = finished(MatmulSpec(4, 8, 32), plan=plan, tile=2)
+    return simulate(program, *random_operands(program, 0))
+
+
+@pytest.mark.parametrize(
+    ("plan", "chips", "result"),
+    [
+        (ShardPlan(2), "2, tree reduction", None),
+        (ShardPlan(2, "star", result="all"), "2, star reduction", "whole on every chip"),
+        (ShardPlan(2, shard={"n": "tp"}), "2 ", "in 2 parts on 2 chips"),
+        (
+            ShardPlan(Mesh(row=2, col=2), shard={"m": "row", "k": "col"}),
+            "4 (row=2,col=2), tree reduction",
+            "in 2 parts on 2 chips",
+        ),
+        (
+            ShardPlan(Mesh(row=2, col=2), shard={"m": "row", "k": "col"}, result="all"),
+            "4 (row=2,col=2), tree reduction",
+            "in 2 parts on 4 chips",
+        ),
+        (
+            ShardPlan(Mesh(row=2, col=2), shard={"k": "col"}),
+            "4 (row=2,col=2), tree reduction",
+            "whole on 2 chips",
+        ),
+    ],
+)
+def test_picture_tells_the_mesh_and_where_the_result_is(plan, chips, result):
+    text = "\n".join(drawn(run_of(plan)))
+    assert chips in text
+    assert (result in text) if result else "result" not in text
+
+
+def test_a_wrong_copy_is_told_with_its_chip():
+    right = run_of(ShardPlan(2, result="all"))
+    held = {name: array.copy() for name, array in right.stored.items()}
+    held["c1.c"][3, 2] += 1
+    result = replace(right, stored=held)
+    want = int(right.reference[3, 2])
+    assert summary(result).endswith(f"NOT EXACT: c[3,2] of chip 1 is {want + 1}, not {want}")
+    assert record(result)["exact"] is False
+    assert [each["chip"] for each in record(result)["outputs"]] == [0, 1]
 
 
 def test_record_of_one_chip_has_no_reduction():

@@ -3,8 +3,8 @@ import re
 from pathlib import Path
 
 import pytest
-
 from compiler.passes.shard import ShardPlan
+
 from compiler.pipeline import compile_sharded
 from compiler.targets import get
 from compiler.workload import MatmulSpec

@@ -1,11 +1,14 @@
 import numpy as np
 import pytest
 
+from compiler.ir.buffer import Depth
+from compiler.shard_plan import ShardPlan
+from compiler.workload import MatmulSpec
 from sim.amaranth_engine import TIMELINE_SPANS, AmaranthEngine
 from sim.errors import SimulationHangError
 from sim.result import LinkActivity
 from tests.compiler.programs import changed
-from tests.programs import program_for, random_operands
+from tests.programs import finished, program_for, random_operands
 
 TARGETS = ("token-mesh", "semaphore-mesh")
 
@@ -52,6 +55,23 @@ def test_tensors_without_contents_are_zero():
     assert run.memories == {"c": [0, 0, 0, 0]}
 
 
+def test_every_chip_that_stores_hands_its_copy_back():
+    program = finished(MatmulSpec(4, 4, 16), plan=ShardPlan(4, result="all"))
+    a, b = random_operands(program, 5)
+    run = AmaranthEngine(program).run(images(program, a, b), max_cycles=1000)
+    assert set(run.memories) == {f"c{chip}.c" for chip in range(4)}
+    for memory in run.memories.values():
+        assert matrix(memory) == (a @ b).tolist()
+    assert run.cycles == program.schedule.cycles
+
+
+def test_chips_that_multiply_longer_tell_so():
+    """Six tiles of the contraction over four chips are 2, 2, 1 and 1."""
+    program = finished(MatmulSpec(4, 4, 24), plan=ShardPlan(4, uneven=True))
+    run = AmaranthEngine(program).run({}, max_cycles=1000)
+    assert [chip.active_cycles for chip in run.chips] == [8, 8, 4, 4]
+
+
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("width", [128, 32, 24])
 def test_links_tell_their_beats_and_the_cycles_that_they_took(target, width):
@@ -71,7 +91,7 @@ def test_a_link_stalls_while_its_only_credit_is_on_the_way(latency):
     program = program_for(8, 8, 16, chips=2, link_latency_cycles=latency)
     (full,) = AmaranthEngine(program).run({}, max_cycles=2000).links
     assert full == LinkActivity("c1->c0", beats=16, busy_cycles=16, stall_cycles=0)
-    one_slot = changed(program, "c0.landing_0", depth_pages=1)
+    one_slot = changed(program, "c0.landing_0", depth=Depth(1))
     (slow,) = AmaranthEngine(one_slot).run({}, max_cycles=2000).links
     assert slow.beats == slow.busy_cycles == 16
     assert slow.stall_cycles >= 3 * (2 * latency - 8)

@@ -8,15 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compiler.ir.body import Add, Literal, Max, Operand, left_fold
+from compiler.ir.buffer import Depth
 from compiler.ir.dtype import INT8, integer
 from compiler.ir.edge import Barrier
+from compiler.ir.graph import LoopOrder
 from compiler.ir.init import Const, Pattern, Values, Zero
-from compiler.ir.program import Program, WorkPlan
-from compiler.ir.stage import Fold, Load
+from compiler.ir.mesh import Mesh
+from compiler.ir.orientation import Orientation
+from compiler.ir.program import Program
+from compiler.ir.stage import Fold, Load, Merge, Split, Stage
 from compiler.ir.tensor import ValueRange
 from compiler.ir.walk import Loop, Walk
 from compiler.passes.lower import lower
 from compiler.pipeline import run_passes
+from compiler.shard_plan import ShardPlan
 from compiler.targets import get
 from compiler.workload import MatmulSpec
 from sim import interpreter
@@ -108,7 +113,7 @@ def test_at_the_end_every_buffer_has_given_back_what_it_took(shape, chips, targe
 @pytest.mark.parametrize("target", TARGETS)
 def test_depths_that_are_set_by_hand_hold_and_change_no_result(target, depth, queues):
     program = program_for(12, 12, 32, chips=4, reduce="tree", **TARGETS[target])
-    buffers = tuple(replace(buffer, depth_pages=depth) for buffer in program.buffers)
+    buffers = tuple(replace(buffer, depth=Depth(depth)) for buffer in program.buffers)
     program = replace(program, buffers=buffers)
     a, b = random_operands(program, depth)
     assert np.array_equal(interpret(program, a, b).c, a @ b)
@@ -119,8 +124,8 @@ def test_depths_that_are_set_by_hand_hold_and_change_no_result(target, depth, qu
 def test_a_page_of_a_barrier_waits_for_a_slot_at_every_receiver(monkeypatch):
     """One receiver has a single slot; the other could take pages ahead of it, but must not."""
     program = program_for(12, 12, 32, chips=4, reduce="tree", **TARGETS["barrier"])
-    program = changed(program, "c0.landing_1", depth_pages=1)
-    program = changed(program, "c2.landing_0", depth_pages=4)
+    program = changed(program, "c0.landing_1", depth=Depth(1))
+    program = changed(program, "c2.landing_0", depth=Depth(4))
     crossing = [edge for edge in program.edges if isinstance(edge.handoff, Barrier)]
     assert len({edge.handoff for edge in crossing}) == 1
     landings = {program.stage_by_name[edge.destination].outs[0] for edge in crossing}
@@ -141,6 +146,107 @@ def test_a_page_of_a_barrier_waits_for_a_slot_at_every_receiver(monkeypatch):
     a, b = random_operands(program, 0)
     assert np.array_equal(interpret(program, a, b).c, a @ b)
     assert {found[name].pushed for name in landings} == {9}
+
+
+GRID = Mesh(row=2, col=2)
+PLANS = {
+    "all of two": ShardPlan(2, result="all"),
+    "all of seven by a tree": ShardPlan(7, "tree", result="all"),
+    "all of seven by a star": ShardPlan(7, "star", result="all"),
+    "rows": ShardPlan(3, shard={"m": "tp"}, uneven=True),
+    "columns": ShardPlan(3, shard={"n": "tp"}, uneven=True),
+    "uneven contraction": ShardPlan(4, uneven=True),
+    "rows and columns": ShardPlan(GRID, shard={"m": "row", "n": "col"}, uneven=True),
+    "rows and contraction": ShardPlan(GRID, shard={"m": "row", "k": "col"}, uneven=True),
+    "contraction and columns, on all": ShardPlan(
+        GRID, shard={"k": "row", "n": "col"}, result="all", uneven=True
+    ),
+    "an axis for nothing": ShardPlan(GRID, shard={"k": "col"}, result="all"),
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_every_copy_of_every_part_is_numpys(name):
+    program = finished(MatmulSpec(10, 9, 56), plan=PLANS[name], link_ports=16)
+    a, b = random_operands(program, 8)
+    result = interpret(program, a, b)
+    assert np.array_equal(result.c, a @ b)
+    for tensor in program.tensors_of["c"]:
+        place = (
+            slice(tensor.part.row, tensor.part.row + tensor.rows),
+            slice(tensor.part.col, tensor.part.col + tensor.cols),
+        )
+        assert np.array_equal(result.stored[tensor.name], (a @ b)[place])
+
+
+@pytest.mark.parametrize("name", ["a", "b"])
+def test_beats_along_the_wrong_side_of_a_tile_are_multiplied_as_they_are(name):
+    """A is taken by columns and B by rows; a tile that lies otherwise is taken transposed."""
+    program = program_for(4, 4, 4)
+    turned = {"a": Orientation.ROWS, "b": Orientation.COLUMNS}[name]
+    a, b = random_operands(program, 2)
+    result = interpret(changed(program, name, orientation=turned), a, b)
+    assert np.array_equal(result.c, a.T @ b if name == "a" else a @ b.T)
+
+
+def parted(program: Program, out: tuple[int, ...], back: tuple[int, ...]) -> Program:
+    """The program of one chip with its results split over two buffers, and merged again."""
+    (edge,) = program.edges_by_destination["store_c"]
+    buffer = program.buffer_by_name[edge.buffer]
+    ways = ("way_0", "way_1")
+    stages = (
+        Stage("split", Split(out), (buffer.name,), ways),
+        Stage("merge", Merge(back), ways, ("merged",)),
+    )
+    edges = (
+        replace(edge, name="to_split", destination="split"),
+        *(replace(edge, name=way, source="split", buffer=way, destination="merge") for way in ways),
+        replace(edge, name="to_store", source="merge", buffer="merged"),
+    )
+    buffers = tuple(replace(buffer, name=name, depth=Depth(1)) for name in (*ways, "merged"))
+    program = changed(program, "store_c", ins=("merged",))
+    return replace(
+        program,
+        stages=(*program.stages, *stages),
+        buffers=(*program.buffers, *buffers),
+        edges=(*(each for each in program.edges if each != edge), *edges),
+    )
+
+
+@pytest.mark.parametrize("turns", [(0, 1), (1, 0), (0, 0, 1), (1, 0, 0, 1)], ids=str)
+def test_pages_that_are_split_and_merged_in_the_same_turns_keep_their_order(turns):
+    program = parted(program_for(16, 12, 8), turns, turns)
+    a, b = random_operands(program, 1)
+    assert np.array_equal(interpret(program, a, b).c, a @ b)
+
+
+def test_pages_that_are_merged_in_other_turns_than_they_were_split_change_places():
+    program = parted(program_for(4, 16, 8), (0, 1), (1, 0))
+    a, b = random_operands(program, 1)
+    right = (a @ b).reshape(4, 4, 4)
+    assert np.array_equal(interpret(program, a, b).c, right[:, [1, 0, 3, 2]].reshape(4, 16))
+
+
+def test_turns_of_different_shares_end_in_a_standstill():
+    program = parted(program_for(4, 16, 8), (0, 0, 1, 1), (0, 0, 0, 1))
+    with pytest.raises(InterpreterDeadlockError) as error:
+        interpret(program, *random_operands(program, 1))
+    assert set(error.value.waits) >= {
+        "store_c waits for a page in merged",
+        "merge waits for a page in way_0",
+    }
+
+
+def test_a_copy_waits_for_room_in_all_of_its_outputs():
+    program = finished(MatmulSpec(8, 8, 16), plan=ShardPlan(2, result="all"))
+    program = changed(program, "c0.whole_0", depth=Depth(0))
+    with pytest.raises(InterpreterDeadlockError) as error:
+        interpret(program, *random_operands(program, 1))
+    assert set(error.value.waits) >= {
+        "c0.copy waits for room in c0.whole_0",
+        "c0.store_c waits for a page in c0.kept",
+        "c1.store_c waits for a page in c1.landing_whole",
+    }
 
 
 # --- What stages compute --------------------------------------------------------------------------
@@ -181,7 +287,7 @@ def test_values_that_the_program_states_are_multiplied(init, values, chips):
     spec = MatmulSpec(3, 4, 20, a=init).padded_k(4 * chips)
     program = finished(spec, chips=chips)
     b = np.arange(80).reshape(20, 4) - 40
-    assert np.array_equal(interpret(program, b=b).c, values.reshape(3, 20) @ b)
+    assert np.array_equal(interpret(program, None, b).c, values.reshape(3, 20) @ b)
 
 
 @pytest.mark.parametrize("k", [1, 4, 5, 23])
@@ -192,14 +298,16 @@ def test_padding_lies_outside_of_a_range_without_zero(k):
     spec = MatmulSpec(3, 4, k, a=Values(tuple(values.ravel())), a_range=span, b_range=span)
     program = finished(spec.padded_k(12), chips=3)
     b = np.full((k, 4), 9)
-    assert np.array_equal(interpret(program, b=b).c, values @ b)
+    assert np.array_equal(interpret(program, None, b).c, values @ b)
 
 
 @pytest.mark.parametrize("order", ["mn", "nm"])
 def test_the_loop_order_changes_no_result(order):
     target = get("token-mesh", tile=4)
-    program = replace(lower(MatmulSpec(12, 8, 8), target), work=WorkPlan(3, 2, 2, order))
-    program = run_passes(program, target)
+    program = lower(MatmulSpec(12, 8, 8), target)
+    (product,) = program.graph.operations
+    ordered = (replace(product, order=LoopOrder(order)),)
+    program = run_passes(replace(program, graph=replace(program.graph, operations=ordered)), target)
     a, b = random_operands(program, 5)
     assert np.array_equal(interpret(program, a, b).c, a @ b)
 
@@ -286,7 +394,7 @@ BARRIER = program_for(4, 4, 16, chips=4, **TARGETS["barrier"])
     ("program", "waits"),
     [
         (
-            changed(ONE, "b_pages", depth_pages=0),
+            changed(ONE, "b_pages", depth=Depth(0)),
             [
                 "load_a waits for room in a_pages",
                 "load_b waits for room in b_pages",
@@ -307,7 +415,7 @@ BARRIER = program_for(4, 4, 16, chips=4, **TARGETS["barrier"])
             ["matmul waits for a page in a_pages", "store_c waits for a page in partial"],
         ),
         (
-            changed(TWO, "c0.landing_0", depth_pages=0),
+            changed(TWO, "c0.landing_0", depth=Depth(0)),
             [
                 "c0.load_a waits for room in c0.a_pages",
                 "c0.load_b waits for room in c0.b_pages",
@@ -321,7 +429,7 @@ BARRIER = program_for(4, 4, 16, chips=4, **TARGETS["barrier"])
             ],
         ),
         (
-            changed(BARRIER, "c2.landing_0", depth_pages=0),
+            changed(BARRIER, "c2.landing_0", depth=Depth(0)),
             [
                 "c0.recv_0 waits for the barrier: c2.landing_0 has no slot for page 0",
                 "c0.recv_1 waits for a page in c2.subtotal",
@@ -352,5 +460,5 @@ def test_a_load_that_is_never_read_to_its_end_is_a_standstill():
 
 
 def test_operands_are_checked_before_anything_runs():
-    with pytest.raises(OperandShapeError, match="operand A must be 8 x 16"):
+    with pytest.raises(OperandShapeError, match="operand a must be 8 x 16"):
         interpret(ONE, np.zeros((8, 15), int), np.zeros((16, 8), int))

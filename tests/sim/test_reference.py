@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from compiler.ir.body import Add, Literal, Max, Operand
+from compiler.ir.graph import Graph, Matmul, Value
 from sim.errors import InexactTypeError, InexactValueError
-from sim.reference import mapped, product
+from sim.reference import claimed, mapped, product
 
 
 @pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 1), (3, 4, 5), (7, 1, 40), (1, 9, 300)])
@@ -89,3 +90,27 @@ def test_refuses_a_mapped_product_that_int32_does_not_hold():
     sums = np.full((1, 1), 2**31 - 1, np.int32)
     with pytest.raises(InexactValueError, match=r"the mapped product holds 2147483648 at \(0, "):
         mapped(sums, Add(Operand(0), Literal(1)))
+
+
+def test_every_output_of_a_graph_is_computed_from_its_inputs_by_name():
+    """The second product takes what the first has made."""
+    graph = Graph(
+        values=(
+            Value("x", ("m", "k"), 2, 3),
+            Value("w", ("k", "n"), 3, 2),
+            Value("v", ("k", "n"), 2, 4),
+            Value("h", ("m", "n"), 2, 2),
+            Value("y", ("m", "n"), 2, 4),
+        ),
+        operations=(
+            Matmul("x", "w", "h", map=Max(Operand(0), Literal(0))),
+            Matmul("h", "v", "y"),
+        ),
+    )
+    x, w = np.array([[1, -2, 3], [0, 1, -1]]), np.array([[1, -1], [2, 0], [0, 5]])
+    v = np.arange(8).reshape(2, 4) - 3
+    outputs = claimed(graph, {"v": v, "w": w, "x": x})
+    hidden = np.maximum(x @ w, 0)
+    assert list(outputs) == ["h", "y"]
+    assert outputs["h"].tolist() == hidden.tolist()
+    assert outputs["y"].tolist() == (hidden @ v).tolist()

@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 
 from compiler.ir.body import Add, Literal, Max, Operand
 from compiler.ir.init import Pattern
+from compiler.ir.mesh import Mesh
 from compiler.ir.tensor import ValueRange
+from compiler.shard_plan import ShardPlan
 from compiler.workload import MatmulSpec
 from hw import system
 from sim import simulate as module
+from sim.amaranth_engine import AmaranthEngine
 from sim.errors import CyclesDifferError, OperandRangeError, SimulationHangError
 from sim.simulate import simulate
 from tests.programs import finished, program_for, random_operands
@@ -84,6 +87,60 @@ def test_product_is_exact_and_takes_the_predicted_cycles(configuration, target):
     assert np.array_equal(result.c, a @ b)
     assert result.exact
     assert result.cycles == program.schedule.cycles
+
+
+GRID = Mesh(row=2, col=2)
+PLANS = {
+    "all of two": ShardPlan(2, result="all"),
+    "all of three by a star": ShardPlan(3, "star", result="all", uneven=True),
+    "all of four by a tree": ShardPlan(4, result="all", uneven=True),
+    "all of seven by a tree": ShardPlan(7, result="all"),
+    "rows": ShardPlan(3, shard={"m": "tp"}, uneven=True),
+    "columns": ShardPlan(3, shard={"n": "tp"}, uneven=True),
+    "uneven contraction": ShardPlan(4, uneven=True),
+    "uneven contraction on all": ShardPlan(4, "star", uneven=True, result="all"),
+    "rows and columns": ShardPlan(GRID, shard={"m": "row", "n": "col"}, uneven=True),
+    "rows and contraction": ShardPlan(GRID, shard={"m": "row", "k": "col"}, uneven=True),
+    "contraction and columns, on all": ShardPlan(
+        GRID, shard={"k": "row", "n": "col"}, result="all", uneven=True
+    ),
+    "an axis for nothing": ShardPlan(GRID, shard={"k": "col"}, result="all"),
+}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", PLANS)
+def test_every_copy_is_exact_in_the_predicted_cycles(name, target):
+    program = finished(MatmulSpec(10, 9, 28), plan=PLANS[name], target=target, tile=2)
+    a, b = random_operands(program, 1)
+    result = simulate(program, a, b)
+    assert result.exact
+    assert np.array_equal(result.c, a @ b)
+    assert {*result.stored} == {tensor.name for tensor in program.tensors_of["c"]}
+    for tensor, held in result.stored.items():
+        (rows, cols), part = held.shape, program.tensor_by_name[tensor].part
+        copy = (a @ b)[part.row : part.row + rows, part.col : part.col + cols]
+        assert np.array_equal(held, copy)
+    assert result.cycles == program.schedule.cycles
+
+
+@pytest.mark.parametrize("chip", range(4))
+def test_a_copy_that_is_wrong_on_one_chip_is_not_exact(chip, monkeypatch):
+    """One word of the memory of one chip is not what the others have."""
+    program = finished(MatmulSpec(4, 4, 16), plan=ShardPlan(4, result="all"))
+    run = AmaranthEngine.run
+
+    def spoilt(self, *args, **options):
+        outcome = run(self, *args, **options)
+        outcome.memories[f"c{chip}.c"][2] ^= 1
+        return outcome
+
+    monkeypatch.setattr(AmaranthEngine, "run", spoilt)
+    result = simulate(program, *random_operands(program, 0))
+    assert not result.exact
+    (difference,) = result.differences(9)
+    assert (difference.chip, difference.row, difference.col) == (chip, 2, 0)
+    assert abs(difference.got - difference.want) == 1
 
 
 @st.composite
@@ -163,7 +220,9 @@ def test_operands_of_any_form_give_the_same_product(form):
 def test_values_that_the_program_states_are_multiplied():
     program = finished(MatmulSpec(3, 4, 8, a=Pattern(modulus=11, shift=5)), chips=2)
     b = np.arange(-16, 16).reshape(8, 4)
-    assert np.array_equal(simulate(program, b=b).c, (np.arange(24) % 11 - 5).reshape(3, 8) @ b)
+    a = (np.arange(24) % 11 - 5).reshape(3, 8)
+    assert np.array_equal(simulate(program, None, b).c, a @ b)
+    assert np.array_equal(simulate(program, inputs={"b": b}).c, a @ b)
 
 
 @pytest.mark.parametrize("bits", [18, 32])
@@ -183,7 +242,7 @@ def test_a_map_is_applied_to_the_whole_sum(chips, bits):
 
 def test_operands_are_checked_before_anything_runs(tmp_path):
     program = program_for(2, 2, 4)
-    with pytest.raises(OperandRangeError, match="operand B holds 200 at row 0, column 0"):
+    with pytest.raises(OperandRangeError, match="operand b holds 200 at row 0, column 0"):
         simulate(program, np.ones((2, 4), int), np.full((4, 2), 200), waves=tmp_path / "run.vcd")
     assert list(tmp_path.iterdir()) == []
 

@@ -5,7 +5,7 @@ import pytest
 
 from hw.chip_registers import chip_register_map
 from sim.errors import InexactValueError
-from sim.window_images import matrix_of_beats, window_beats
+from sim.window_images import matrix_of_window, window_beats
 from tests.programs import program_for, random_operands
 
 
@@ -16,7 +16,7 @@ def test_a_window_holds_tiles_of_operands_by_columns_and_by_rows(tile):
     for name, array in operands.items():
         window = chip_register_map(program, 0).window(name)
         (tensor,) = (each for each in program.tensors if each.name.endswith(name))
-        beats = window_beats(array, tensor, window, program.claim)
+        beats = window_beats(array, tensor, window)
         padded = np.zeros([-(-extent // tile) * tile for extent in array.shape], int)
         padded[: array.shape[0], : array.shape[1]] = array
         expected = []
@@ -44,7 +44,7 @@ def test_a_result_is_read_from_its_window(tile):
         for col in range(0, padded.shape[1], tile)
         for line in range(tile)
     ]
-    assert np.array_equal(matrix_of_beats(beats, tensor), c)
+    assert np.array_equal(matrix_of_window(beats, tensor), c)
 
 
 def test_what_a_window_does_not_hold_is_refused():
@@ -55,4 +55,4 @@ def test_what_a_window_does_not_hold_is_refused():
         array[0, 1] = value
         tensor = program.tensor_by_name[name]
         with pytest.raises(InexactValueError, match=rf"{name} holds {value} at \(0, 1\)"):
-            window_beats(array, tensor, windows.window(name), program.claim)
+            window_beats(array, tensor, windows.window(name))

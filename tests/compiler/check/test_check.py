@@ -10,8 +10,9 @@ import pytest
 
 from compiler.check import OBLIGATIONS, certified, check, require
 from compiler.errors import ShardwrightError, UncertifiedProgramError
+from compiler.ir.buffer import Depth
 from compiler.ir.certificate import Certificate, Obligation
-from tests.compiler.programs import changed, compiled, lowered, replicated, sharded, without
+from tests.compiler.programs import changed, compiled, lowered, partitioned, sharded, without
 from tests.mutation.certified import PLANS, certified_program
 
 NAMES = (
@@ -20,7 +21,7 @@ NAMES = (
     "hand-offs",
     "partition",
     "reduced once",
-    "distribution",
+    "layout",
     "counting",
     "no deadlock",
     "range",
@@ -32,7 +33,7 @@ ONE, FOUR = compiled(), sharded(4)
 UNFORMED = without(FOUR, "c1.matmul->c0.recv_0")
 UNLANDED = changed(FOUR, "c1.matmul", site=None)
 MISHANDED = changed(FOUR, "c1.matmul->c0.recv_0", handoff=None)
-SHALLOW = changed(FOUR, "c1.partial", depth_pages=1)
+SHALLOW = changed(FOUR, "c1.partial", depth=Depth(1))
 WHY = "4 result pages take 138 cycles, but 104 with unbounded buffers; room was waited for in c1.p"
 
 
@@ -121,7 +122,7 @@ def test_the_violated_obligations_are_listed():
     assert check(FOUR).violated == ()
 
 
-@pytest.mark.parametrize("program", [lowered(), replicated(4)])
+@pytest.mark.parametrize("program", [lowered(), partitioned(4)])
 def test_an_unfinished_program_is_checked_and_refused(program):
     assert not check(program).holds
 
@@ -198,7 +199,7 @@ def test_a_certificate_in_other_words_is_the_same():
 
 
 def test_a_certificate_is_stale_once_anything_of_which_it_speaks_is_changed():
-    deeper = changed(FOUR, "c0.landing_0", depth_pages=4)
+    deeper = changed(FOUR, "c0.landing_0", depth=Depth(4))
     memory = tuple(
         replace(place, size_bytes=2 * place.size_bytes, address=place.address + 2**20)
         if place.owner == "c0.landing_0"

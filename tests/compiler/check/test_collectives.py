@@ -1,10 +1,15 @@
-"""Order: every reduction is the one that its collective states."""
+"""Order: every reduction and every broadcast is the one that its collective states."""
 
 from dataclasses import replace
 
 import pytest
+<<<<<<< HEAD
 
+from compiler.check.collectives import order
+=======
 from compiler.check.order import order
+
+>>>>>>> core
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Site
 from tests.compiler.programs import (
@@ -74,7 +79,8 @@ def without_stage(name: str) -> Program:
             stated(stages=(*FOUR.collectives[0].stages, "c0.store_c")),
             "c0.store_c is in 1 collectives, not in 0",
         ),
-        (stated(kind="all_gather"), "tree_reduce is a 'all_gather', but its stages reduce"),
+        (stated(kind="all_gather"), "tree_reduce is a 'all_gather', which is not known"),
+        (stated(kind="broadcast"), "tree_reduce is a 'broadcast', but its stage c0.fold reduces"),
         (
             stated(chips=(0, 1, 2)),
             "tree_reduce is said to join chips 0, 1, 2, but joins 0, 1, 2, 3",
@@ -87,7 +93,7 @@ def without_stage(name: str) -> Program:
         (stated(home=2), "tree_reduce is said to end on chip 2, but ends on 0"),
         (
             without_stage("c0.recv_1"),
-            "tree_reduce is said to end on chip 0, but ends on 0, 2",
+            "c0.recv_1 is in 0 collectives, not in 1",
         ),
         (
             stated(algorithm="star"),
@@ -109,8 +115,8 @@ def without_stage(name: str) -> Program:
             "tree_reduce: chip 1 sends 2 sums, and may send 1",
         ),
         (
-            changed(FOUR, "c0.recv_1", site=Site(3)),
-            "tree_reduce: the sums of chips 2, 3 do not come to chip 0",
+            changed(FOUR, "c0.fold", site=Site(3)),
+            "tree_reduce: the sums of chips 1, 2, 3 do not come to chip 0",
         ),
         (
             cut_off(FOUR, 3),

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
 from compiler.check.page_flow import (
     FlowError,
     OperandPages,
@@ -15,11 +14,12 @@ from compiler.check.page_flow import (
     page_flow,
     sources_of,
 )
+from compiler.passes.shard import ShardPlan
+
 from compiler.ir.body import Add, Literal, Max, Operand, left_fold
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Load, MatmulTiles
 from compiler.ir.walk import Loop, Walk
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, shard
 from compiler.targets import get
 from compiler.workload import MatmulSpec

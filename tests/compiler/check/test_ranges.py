@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from compiler.passes.shard import ShardPlan
 
 from compiler.check.ranges import bits_for, ranges
 from compiler.errors import AccumulatorOverflowError
@@ -15,7 +16,6 @@ from compiler.ir.init import Const, External, Pattern, Values, Zero
 from compiler.ir.program import Program
 from compiler.ir.stage import Map
 from compiler.ir.tensor import ValueRange
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, shard
 from compiler.targets import get
 from compiler.workload import MatmulSpec

@@ -4,10 +4,12 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from compiler.ir.distribution import Replicated
 
 from compiler.check.rules import capacity, handoffs, landing, meaning, well_formed
-from compiler.ir.distribution import Replicated
 from compiler.ir.edge import Fifo, Link
+from compiler.ir.layout import Replicate
+from compiler.ir.mesh import Mesh
 from compiler.ir.program import Program
 from compiler.ir.stage import Engine, EngineKind, Site
 from compiler.targets import get
@@ -46,7 +48,12 @@ def test_handoffs_are_counted_by_their_spelling(program):
 
 @each_program
 def test_buffers_are_counted_by_what_they_hold(program):
-    counts = Counter(type(buffer.distribution).__name__ for buffer in program.buffers)
+    counts = Counter(
+        type(placement).__name__
+        for buffer in program.buffers
+        for layout in buffer.holds
+        for placement in layout
+    )
     assert meaning(program).holds
     assert dict(meaning(program).evidence) == counts
 
@@ -82,10 +89,6 @@ def test_memory_and_link_ends_of_the_fullest_chip_are_counted(program):
     )
 
 
-def required(**changes: object) -> Program:
-    return replace(FOUR, requires=replace(FOUR.requires, **changes))
-
-
 def provided(**changes: object) -> Program:
     return replace(FOUR, target=get("token-mesh", **changes))
 
@@ -103,8 +106,13 @@ CASES = [
     ),
     (
         handoffs,
-        changed(FOUR, "c0.load_a->c0.matmul", route=None),
-        "NoRoute: edge 'c0.load_a->c0.matmul' has no route",
+        replace(changed(FOUR, "c1.matmul->c0.recv_0", link=None), links=()),
+        "NoLink: edge 'c1.matmul->c0.recv_0' between two chips has no link",
+    ),
+    (
+        handoffs,
+        changed(FOUR, "c1.matmul->c0.recv_0", via=(2,)),
+        "ViaOpen: edge 'c1.matmul->c0.recv_0' is to pass chip 2, where nothing receives it and",
     ),
     (
         handoffs,
@@ -117,29 +125,9 @@ CASES = [
         "LinkUse: link 'spare' carries 0 edges",
     ),
     (
-        handoffs,
-        required(handoffs=("ValidReady",)),
-        "RequiresIncomplete: the program uses Token, which it does not require",
-    ),
-    (
-        handoffs,
-        required(handoffs=()),
-        "RequiresIncomplete: the program uses Token, ValidReady, which it does not require",
-    ),
-    (
         meaning,
-        changed(FOUR, "c1.partial", distribution=Replicated()),
-        "DistributionMismatch: buffer 'c1.partial' is declared as whole",
-    ),
-    (
-        capacity,
-        required(link_ports=1),
-        "RequiresIncomplete: a chip holds 2 ends of links, but the program requires only 1 ports",
-    ),
-    (
-        capacity,
-        replace(ONE, requires=replace(ONE.requires, link_ports=-1)),
-        "RequiresIncomplete: a chip holds 0 ends of links, but the program requires only -1 ports",
+        changed(FOUR, "c1.partial", holds=((Replicate(),),)),
+        "LayoutMismatch: buffer 'c1.partial' is declared as whole",
     ),
     (capacity, replace(FOUR, memory=()), "MemoryMap: the program has no memory map"),
     (
@@ -162,8 +150,8 @@ CASES = [
         provided(memory_bytes=4096),
         f"MemoryExceeded: chip 0 needs {bytes_of(FOUR, 0)} bytes",
     ),
-    (capacity, replace(FOUR, chip_count=6), "IdleChip: chip 4 of 6 has no product"),
-    (capacity, replace(FOUR, chip_count=3), "UnknownChip: stage 'c3.load_a' is on chip 3 of 3"),
+    (capacity, replace(FOUR, mesh=Mesh(tp=6)), "IdleChip: chip 4 of 6 has no product"),
+    (capacity, replace(FOUR, mesh=Mesh(tp=3)), "UnknownChip: stage 'c3.load_a' is on chip 3 of 3"),
 ]
 
 

@@ -4,10 +4,10 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
+from compiler.passes.shard import ShardPlan
 
 from compiler.check import check
 from compiler.ir.body import Literal, Max, Operand
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, shard
 from compiler.targets import get
 from compiler.workload import MatmulSpec

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from compiler.passes.shard import ShardPlan
 
 from compiler.check.token_run import TokenRun
 from compiler.check.tokens import counting, no_deadlock
@@ -13,7 +14,6 @@ from compiler.ir.edge import Barrier, Semaphore
 from compiler.ir.program import Program, Trip
 from compiler.ir.stage import Load, MatmulTiles, Store
 from compiler.ir.walk import Loop, Walk
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, run_passes, shard
 from compiler.targets import get
 from compiler.workload import MatmulSpec

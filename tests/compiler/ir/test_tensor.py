@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.ir.body import left_fold
 from compiler.ir.dtype import DTYPES, INT8
 from compiler.ir.init import External
-from compiler.ir.stage import Engine, EngineKind, Fold, Load, MatmulTiles, Recv, Site, Stage, Store
-from compiler.ir.tensor import SliceOf, Tensor, TensorRole, ValueRange
+from compiler.ir.stage import KINDS, NONE, ONE, SEVERAL, TWO, Engine, EngineKind, Site
+from compiler.ir.tensor import Part, Tensor, TensorRole, ValueRange
 
 
-def tensor(rows: int, cols: int, tile: int, **rest) -> Tensor:
-    return Tensor("a", TensorRole.INPUT, rows, cols, tile, INT8, ValueRange(-128, 127), **rest)
+def tensor(rows: int, cols: int, tile: int, *, row: int = 0, col: int = 0) -> Tensor:
+    span, part = ValueRange(-128, 127), Part("a", row, col)
+    return Tensor("a", TensorRole.INPUT, rows, cols, tile, INT8, span, part)
 
 
 @given(rows=st.integers(1, 40), cols=st.integers(1, 40), tile=st.integers(1, 9))
@@ -24,27 +24,16 @@ def test_tiles_cover_the_tensor_and_no_tile_is_outside(rows, cols, tile):
     assert matrix.page_count == int(np.prod(starts))
 
 
-@pytest.mark.parametrize("axis", ["rows", "cols"])
-@pytest.mark.parametrize(("index", "end"), [(0, 9), (1, 9), (2, 9), (3, 9), (0, 2), (1, 0), (1, 8)])
-def test_a_slice_knows_which_of_its_values_stand_behind_the_end(axis, index, end):
-    """Four slices of 4 x 3 or 3 x 4 elements, numbered by where they are along the axis."""
-    rows, cols = (4, 3) if axis == "rows" else (3, 4)
-    piece = tensor(rows, cols, 2, slice_of=SliceOf("whole", axis, index, 4))
-    row, col = np.indices((rows, cols))
-    along = 4 * index + (row if axis == "rows" else col)
-    before, behind = piece.split_values(tuple(along.ravel().tolist()), end)
-    assert before == [place for place in along.ravel() if place < end]
-    assert behind == [place for place in along.ravel() if place >= end]
-
-
-def test_a_whole_tensor_has_no_values_behind_its_end():
-    assert tensor(2, 2, 2).split_values((1, 2, 3, 4), 1) == ([1, 2, 3, 4], [])
-
-
-def test_values_do_not_include_the_padding():
-    assert tensor(8, 16, 8, pad=(0, 3)).value_shape == (8, 13)
-    assert tensor(16, 8, 8, pad=(3, 0)).value_shape == (13, 8)
-    assert tensor(16, 8, 8).value_shape == (16, 8)
+@given(
+    row=st.integers(0, 12), col=st.integers(0, 12), rows=st.integers(1, 12), cols=st.integers(1, 12)
+)
+def test_the_real_elements_of_a_part_are_those_of_its_value(row, col, rows, cols):
+    """The value has 9 x 7 elements. What stands behind is none of them."""
+    part = tensor(rows, cols, 4, row=row, col=col)
+    held = np.ones((9, 7))[row : row + rows, col : col + cols]
+    real = part.real_shape(9, 7)
+    assert real[0] * real[1] == held.size
+    assert real == held.shape
 
 
 def test_the_host_supplies_what_nobody_else_does():
@@ -64,18 +53,29 @@ def test_integer_types_hold_what_numpys_hold(dtype):
     assert (dtype.bits, dtype.low, dtype.high) == (limits.bits, limits.min, limits.max)
 
 
-def test_products_and_folds_compute_and_the_rest_moves():
-    roles = {
-        type(kind).__name__: str(Stage("stage", kind).role)
-        for kind in (Load("a"), MatmulTiles(), Recv(), Fold(left_fold(2)), Store("c"))
+def test_every_kind_of_stage_says_what_it_runs_on_and_how_many_streams_it_has():
+    facts = {
+        kind.__name__: (str(kind.engine), kind.ins.least, kind.ins.most, kind.outs.least)
+        for kind in KINDS
     }
-    assert roles == {
-        "Load": "movement",
-        "MatmulTiles": "compute",
-        "Recv": "movement",
-        "Fold": "compute",
-        "Store": "movement",
+    assert facts == {
+        "Load": ("movement", 0, 0, 1),
+        "MatmulTiles": ("compute", 2, 2, 1),
+        "Recv": ("link", 0, 0, 1),
+        "Split": ("switch", 1, 1, 2),
+        "Fold": ("compute", 2, None, 1),
+        "Map": ("compute", 1, 1, 1),
+        "Copy": ("switch", 1, 1, 2),
+        "Merge": ("switch", 2, None, 1),
+        "Store": ("movement", 1, 1, 0),
     }
+
+
+@pytest.mark.parametrize(
+    ("ports", "allowed"), [(NONE, [0]), (ONE, [1]), (TWO, [2]), (SEVERAL, [2, 3, 4, 5])]
+)
+def test_ports_allow_what_they_say(ports, allowed):
+    assert [count for count in range(6) if ports.allows(count)] == allowed
 
 
 def test_sites_and_engines_print_shortly():

@@ -4,15 +4,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from compiler.passes.shard import ShardPlan
 
+from compiler.ir.buffer import Depth
+from compiler.ir.choice import Chooser
 from compiler.ir.edge import Fifo, ValidReady
+from compiler.ir.graph import LoopOrder
 from compiler.ir.init import Const, External, Init, Pattern, Values, Zero
-from compiler.ir.program import WorkPlan
+from compiler.ir.mesh import Mesh
 from compiler.ir.stage import Engine, EngineKind, Site
 from compiler.ir.tensor import ValueRange
 from compiler.passes.lower import lower
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, run_passes, shard
+from compiler.shard_plan import ShardPlan
 from compiler.targets import get
 from compiler.workload import MatmulSpec
 from tests.compiler.programs import TOKEN, changed, compiled, lowered
@@ -24,6 +28,13 @@ ROOMY = get(
     handoffs=("ValidReady", "Fifo", "Token", "Barrier"),
 )
 PLAN = ShardPlan(4)
+
+
+def ordered(program, loops: str):
+    """The program with a loop order that somebody chose."""
+    (product,) = program.graph.operations
+    graph = replace(program.graph, operations=(replace(product, order=LoopOrder(loops)),))
+    return replace(program, graph=graph)
 
 
 def on_every_chip(program, local: str, group: str = "stage"):
@@ -58,10 +69,21 @@ def test_an_engine_survives_on_every_chip(stage, engine):
 
 @pytest.mark.parametrize(("buffer", "depth"), [("a_pages", 5), ("b_pages", 1), ("partial", 9)])
 def test_a_depth_survives_on_every_chip(buffer, depth):
-    program = run_passes(changed(lowered(), buffer, depth_pages=depth), TOKEN)
+    program = run_passes(changed(lowered(), buffer, depth=Depth(depth)), TOKEN)
     assert program.buffer_by_name[buffer].depth_pages == depth
     program = shard(program, PLAN, TOKEN)
     assert {copy.depth_pages for copy in on_every_chip(program, buffer, "buffer")} == {depth}
+
+
+@pytest.mark.parametrize("buffer", ["a_pages", "b_pages", "partial"])
+def test_a_depth_survives_though_it_is_the_one_that_the_pass_would_have_chosen(buffer):
+    chosen = compiled(32, 32, 64).buffer_by_name[buffer].depth_pages
+    program = changed(lowered(32, 32, 64), buffer, depth=Depth(chosen))
+    program = run_passes(program, TOKEN)
+    assert program == compiled(32, 32, 64)
+    sliced = shard(program, ShardPlan(4), TOKEN)
+    depths = on_every_chip(sliced, buffer, "buffer")
+    assert {(each.depth_pages, each.depth.by) for each in depths} == {(chosen, Chooser.HAND)}
 
 
 def test_depths_that_nobody_chose_are_chosen_anew():
@@ -92,10 +114,9 @@ def test_a_handoff_of_another_target_is_spelled_anew():
 
 
 def test_the_loop_order_survives():
-    program = run_passes(replace(lowered(), work=WorkPlan(2, 2, 8, "nm")), TOKEN)
-    assert program.work.order == "nm"
-    program = shard(program, PLAN, TOKEN)
-    assert program.work == WorkPlan(2, 2, 2, "nm")
+    program = shard(run_passes(ordered(lowered(), "nm"), TOKEN), PLAN, TOKEN)
+    (product,) = program.graph.operations
+    assert (str(product.order), product.order.by) == ("nm", Chooser.HAND)
     for load in on_every_chip(program, "load_b"):
         assert list(load.kind.walk.pages()) == [0, 2, 0, 2, 1, 3, 1, 3]
     (store,) = (s for s in program.stages if s.name.endswith("store_c"))
@@ -128,17 +149,33 @@ FILLS = [
 ]
 
 
+CUTS = (
+    ShardPlan(2),
+    ShardPlan(3),
+    ShardPlan(4),
+    ShardPlan(Mesh(row=2, col=3), shard={"m": "row", "k": "col"}, uneven=True),
+    ShardPlan(Mesh(row=2, col=2), shard={"n": "row", "k": "col"}, uneven=True),
+    ShardPlan(Mesh(row=2, col=2), shard={"m": "row", "n": "col"}, uneven=True),
+)
+
+
 @pytest.mark.parametrize("init", FILLS, ids=lambda init: type(init).__name__)
-@pytest.mark.parametrize("chips", [2, 3, 4])
-def test_the_slices_products_sum_to_the_product(init, chips):
+@pytest.mark.parametrize("plan", CUTS, ids=lambda plan: f"{plan.mesh} {plan.shard}")
+def test_the_slices_products_sum_to_the_product(init, plan):
     """What the chips hold, multiplied and added by numpy, against the operands of the user."""
-    spec = MatmulSpec(15, 15, 60, a=init, b=init).padded_k(8 * chips)
-    program = shard(compile(spec, TOKEN), ShardPlan(chips), TOKEN)
+    spec = MatmulSpec(15, 15, 60, a=init, b=init)
+    if not plan.uneven:
+        spec = spec.padded_k(8 * plan.chips)
+    program = shard(compile(spec, TOKEN), plan, TOKEN)
     total = np.zeros((15, 15), dtype=int)
     for a, b in zip(
         on_every_chip(program, "a", "tensor"), on_every_chip(program, "b", "tensor"), strict=True
     ):
-        total += elements(a.init, a.rows, a.cols) @ elements(b.init, b.rows, b.cols)
+        rows, cols = (slice(begin, begin + count) for begin, count in (
+            (a.part.row, a.rows), (b.part.col, b.cols)
+        ))  # fmt: skip
+        left, right = (elements(t.init, *program.real_shape(t)) for t in (a, b))
+        total[rows, cols] += left @ right
     assert np.array_equal(total, elements(init, 15, 60) @ elements(init, 60, 15))
 
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from compiler.passes.shard import ShardPlan, replicate
 
 from compiler.errors import (
     AlreadyShardedError,
@@ -12,17 +13,22 @@ from compiler.errors import (
     NoEngineError,
     NothingToShardError,
     ShardError,
-    ShardPlanError,
     SliceNotTileAlignedError,
+    TooFewTilesError,
     UnsliceableFillError,
     ValidationError,
 )
 from compiler.ir.body import left_fold
 from compiler.ir.edge import Edge
 from compiler.ir.init import RandomBf16, Values
+from compiler.ir.mesh import Mesh
 from compiler.ir.stage import Fold, Load, MatmulTiles, Stage, Store
-from compiler.passes.shard import ShardPlan, replicate
+<<<<<<< HEAD
+from compiler.passes.partition import partition
+=======
+>>>>>>> core
 from compiler.pipeline import compile, shard
+from compiler.shard_plan import ShardPlan
 from compiler.targets import get
 from compiler.workload import MatmulSpec
 from tests.compiler.programs import (
@@ -36,6 +42,8 @@ from tests.compiler.programs import (
 )
 
 TWO = ShardPlan(2)
+HOME = "with the result at home it needs {} (--result home)"
+FEWER = "choose fewer chips, or a target with more link ports"
 
 
 def no_product():
@@ -100,32 +108,32 @@ def disagreeing():
     ],
 )
 def test_a_program_that_is_no_product_of_two_loaded_operands(program, why):
-    for step in (shard, replicate):
+    for step in (shard, partition):
         with pytest.raises(NothingToShardError) as refusal:
             step(program, TWO, TOKEN)
         assert isinstance(refusal.value, ShardError)
         assert (refusal.value.program, refusal.value.why) == (program.name, why)
         assert str(refusal.value) == (
-            f"program 'matmul_16x16x64' has nothing to shard: {why}; a shard splits the "
-            f"contraction axis of a matrix product of two loaded tensors"
+            f"program 'matmul_16x16x64' has nothing to shard: {why}; a shard splits a "
+            f"matrix product of two loaded tensors"
         )
 
 
 def test_an_operand_that_nothing_fills_is_not_loaded():
     program = changed(without(lowered(), "load_a", "load_a->matmul"), "matmul", ins=("a_pages",))
     with pytest.raises(NothingToShardError, match="operand 'a_pages' of 'matmul' is not loaded"):
-        replicate(program, TWO, TOKEN)
+        partition(program, TWO, TOKEN)
 
 
 def test_a_product_of_one_operand():
     program = changed(lowered(), "matmul", ins=("a_pages",))
     with pytest.raises(NothingToShardError, match="its product has 1 operands and it has 1 stores"):
-        replicate(program, TWO, TOKEN)
+        partition(program, TWO, TOKEN)
 
 
 @pytest.mark.parametrize("chips", [2, 4])
 def test_a_program_that_is_sharded_already(chips):
-    for step in (shard, replicate):
+    for step in (shard, partition):
         with pytest.raises(AlreadyShardedError) as refusal:
             step(sharded(chips), TWO, TOKEN)
         assert (refusal.value.program, refusal.value.chips) == (sharded(chips).name, chips)
@@ -142,7 +150,8 @@ def test_an_axis_that_does_not_divide(k, chips, rest):
     assert (refusal.value.axis, refusal.value.extent, refusal.value.chips) == ("k", k, chips)
     assert str(refusal.value) == (
         f"axis k of {k} does not divide over {chips} chips ({rest} left over); choose a chip "
-        f"count that divides it, or pad it with zeros (--pad-k)"
+        f"count that divides it, or pad it with zeros (--pad-k), or let slices differ by a tile "
+        f"(--uneven)"
     )
 
 
@@ -154,7 +163,8 @@ def test_slices_that_are_no_whole_tiles(k, chips):
     assert (error.axis, error.extent, error.chips, error.tile) == ("k", k, chips, 8)
     assert str(error) == (
         f"axis k of {k} over {chips} chips gives slices of {k // chips}, which is not a multiple "
-        f"of the tile 8; choose a smaller tile or fewer chips, or pad it with zeros (--pad-k)"
+        f"of the tile 8; choose a smaller tile or fewer chips, or pad it with zeros "
+        f"(--pad-k), or let slices differ by a tile (--uneven)"
     )
 
 
@@ -178,7 +188,7 @@ def test_values_of_another_length(operand):
     program = changed(compiled(), operand, init=Values((1, 2, 3)))
     text = f"tensor {operand!r} cannot be sliced: it lists 3 values for "
     with pytest.raises(UnsliceableFillError, match=text):
-        replicate(program, TWO, TOKEN)
+        partition(program, TWO, TOKEN)
     with pytest.raises(ValidationError, match=f"FillLength: tensor {operand!r} lists 3 values"):
         shard(program, TWO, TOKEN)
 
@@ -202,7 +212,7 @@ def test_a_target_whose_handoffs_do_not_cross(target, provided):
 
 def test_a_target_without_any_handoff():
     with pytest.raises(NoCrossChipHandoffError, match=r"\(it provides none\)"):
-        replicate(lowered(), TWO, get("token-mesh", handoffs=()))
+        partition(lowered(), TWO, get("token-mesh", handoffs=()))
 
 
 @pytest.mark.parametrize(
@@ -210,9 +220,9 @@ def test_a_target_without_any_handoff():
     [
         (16, 8, "star", 0, 15, "a tree needs 4 (--reduce tree)"),
         (8, 3, "star", 0, 7, "a tree needs 3 (--reduce tree)"),
-        (8, 2, "star", 0, 7, "choose fewer chips, or a target with more link ports"),
-        (8, 2, "tree", 0, 3, "choose fewer chips, or a target with more link ports"),
-        (2, 0, "tree", 0, 1, "choose fewer chips, or a target with more link ports"),
+        (8, 2, "star", 0, 7, FEWER),
+        (8, 2, "tree", 0, 3, FEWER),
+        (2, 0, "tree", 0, 1, FEWER),
     ],
 )
 def test_a_reduction_of_more_links_than_ports(chips, ports, reduce, chip, needed, way_out):
@@ -243,24 +253,77 @@ def test_a_site_without_an_engine_for_the_fold():
         shard(compiled(target=target), TWO, target)
 
 
-@pytest.mark.parametrize("chips", [0, -2, 2.0, "4", None, True])
-def test_chip_counts_that_do_not_exist(chips):
-    with pytest.raises(ShardPlanError) as refusal:
-        ShardPlan(chips)
-    error = refusal.value
-    assert (error.field, error.rule) == ("chips", "a positive integer")
-    assert error.value is chips
-    assert str(error) == f"shard plan: chips must be a positive integer, not {chips!r}"
+MESH = Mesh(row=2, col=2)
 
 
-@pytest.mark.parametrize("reduce", ["ring", "", None])
-def test_algorithms_that_do_not_exist(reduce):
-    with pytest.raises(ShardPlanError) as refusal:
-        ShardPlan.row_parallel(4, reduce=reduce)
-    assert (refusal.value.field, refusal.value.value) == ("reduce", reduce)
-    assert str(refusal.value) == f"shard plan: reduce must be one of star, tree, not {reduce!r}"
+@pytest.mark.parametrize(
+    ("shard", "extents", "error", "text"),
+    [
+        ({"m": "row"}, (15, 16, 16), AxisNotDivisibleError, "axis m of 15 does not divide over 2"),
+        ({"n": "col"}, (16, 15, 16), AxisNotDivisibleError, "axis n of 15 does not divide over 2"),
+        ({"k": "col"}, (16, 16, 15), AxisNotDivisibleError, "axis k of 15 does not divide over 2"),
+        ({"m": "col"}, (20, 16, 16), SliceNotTileAlignedError, "m of 20 over 2 chips gives slices"),
+        ({"n": "row"}, (16, 24, 16), SliceNotTileAlignedError, "n of 24 over 2 chips gives slices"),
+    ],
+)
+def test_each_axis_that_does_not_divide_is_named(shard, extents, error, text):
+    plan = ShardPlan(MESH, shard=shard)
+    with pytest.raises(error, match=text):
+        partition(lowered(*extents), plan, TOKEN)
+    assert partition(lowered(*extents), replace_uneven(plan), TOKEN).chip_count == 4
 
 
-def test_a_row_parallel_plan_reduces_by_a_tree_unless_said_otherwise():
-    assert ShardPlan.row_parallel(4) == ShardPlan(4, "tree")
-    assert ShardPlan.row_parallel(4, reduce="star") == ShardPlan(4, "star")
+def replace_uneven(plan: ShardPlan) -> ShardPlan:
+    return ShardPlan(plan.mesh, plan.reduce, shard=plan.shard, result=plan.result, uneven=True)
+
+
+@pytest.mark.parametrize(
+    ("dim", "extents"), [("m", (8, 16, 16)), ("n", (16, 3, 16)), ("k", (16, 16, 1))]
+)
+def test_fewer_tiles_than_chips_are_refused_even_where_slices_may_differ(dim, extents):
+    plan = ShardPlan(MESH, shard={dim: "row"}, uneven=True)
+    with pytest.raises(TooFewTilesError, match=f"axis {dim} of .* has 1 tiles of 8, fewer than"):
+        partition(lowered(*extents), plan, TOKEN)
+
+
+@pytest.mark.parametrize("result", ["home", "all"])
+def test_cuts_without_sums_need_no_handoff_between_chips(result):
+    plan = ShardPlan(MESH, shard={"m": "row", "n": "col"}, result=result)
+    program = partition(lowered(target=LOCAL_ONLY), plan, LOCAL_ONLY)
+    assert not any(program.crosses(edge) for edge in program.edges)
+    plan = ShardPlan(MESH, shard={"m": "row", "k": "col"}, result=result)
+    with pytest.raises(NoCrossChipHandoffError):
+        partition(lowered(target=LOCAL_ONLY), plan, LOCAL_ONLY)
+
+
+@pytest.mark.parametrize(
+    ("mesh", "axis", "reduce", "ports", "chip", "needed", "way_out"),
+    [
+        (Mesh(tp=4), "tp", "star", 5, 0, 6, "a tree needs 4 (--reduce tree)"),
+        (Mesh(tp=4), "tp", "tree", 3, 0, 4, HOME.format(2)),
+        (Mesh(tp=8), "tp", "tree", 2, 0, 6, FEWER),
+        (Mesh(row=4, col=2), "row", "star", 5, 0, 6, "a tree needs 4 (--reduce tree)"),
+        (
+            Mesh(row=2, col=2),
+            "col",
+            "tree",
+            1,
+            0,
+            2,
+            HOME.format(1),
+        ),
+    ],
+)
+def test_a_sum_on_every_chip_needs_ports_for_both_ways(
+    mesh, axis, reduce, ports, chip, needed, way_out
+):
+    plan = ShardPlan(mesh, reduce, shard={"k": axis}, result="all")
+    program = lowered(k=128)
+    with pytest.raises(LinkPortsExceededError) as refusal:
+        partition(program, plan, get("token-mesh", link_ports=ports))
+    assert (refusal.value.chip, refusal.value.needed) == (chip, needed)
+    assert str(refusal.value) == (
+        f"a {reduce} reduction needs {needed} links at chip {chip}, which has {ports} link "
+        f"ports; {way_out}"
+    )
+    assert partition(program, plan, get("token-mesh", link_ports=needed)).chip_count

@@ -3,13 +3,15 @@
 from dataclasses import replace
 
 import pytest
+from compiler.passes.shard import ShardPlan
 
 from compiler import steady_state
 from compiler.errors import UncertifiedProgramError
+from compiler.flow.counts import page_counts
 from compiler.ir.program import Program
 from compiler.passes.schedule import schedule
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, run_passes, shard
+from compiler.shard_plan import ShardPlan
 from compiler.targets import Target, get
 from compiler.workload import MatmulSpec
 from tests.compiler.programs import TOKEN, compiled, sharded
@@ -51,8 +53,8 @@ def test_pages_beyond_those_followed_go_on_at_the_steady_rate(chips, target, mon
     """What is followed to the end, and what is concluded, take the same time."""
     program = compile(MatmulSpec(160, 160, 8 * chips), target)
     program = shard(program, ShardPlan(chips, "star"), target)
-    monkeypatch.setattr(steady_state, "LEAST_WINDOW", program.work.result_pages)
-    assert schedule(program, target).schedule == program.schedule
+    monkeypatch.setattr(steady_state, "LEAST_WINDOW", max(page_counts(program).values()))
+    assert schedule(program).schedule == program.schedule
 
 
 def with_links_of(latency: int) -> tuple[Program, Target]:
@@ -79,5 +81,5 @@ def test_a_narrow_link_bounds_the_run_and_is_named():
     program = sharded(4, target=target)
     page_cycles = 8 * 8 * 32 // 8
     assert program.schedule.bound == "link c1->c0"
-    assert program.schedule.cycles > program.work.result_pages * page_cycles
+    assert program.schedule.cycles > page_counts(program)["c0.reduced"] * page_cycles
     assert compiled(target=target).schedule.bound == "compute"

@@ -5,10 +5,10 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 import pytest
+from compiler.passes.shard import ShardPlan
 
 from compiler import targets
 from compiler.errors import TargetError, TargetValueError, UnknownTargetError
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import compile, shard
 from compiler.targets import LinkKind, Target
 from compiler.workload import MatmulSpec

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from compiler.passes.shard import ShardPlan
 
 from compiler.errors import ShardwrightError, ValidationError
 from compiler.ir.body import Add, Body, Operand
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Load, MatmulTiles, Recv, Stage, Store
 from compiler.ir.tensor import Tensor
-from compiler.passes.shard import ShardPlan
 from compiler.pipeline import run_passes, shard
 from compiler.targets import get
 from compiler.validate import validate

@@ -6,11 +6,15 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import pytest
 
-from compiler.errors import ValidationError
+from compiler.errors import MeshError, ValidationError
 from compiler.ir import limits
 from compiler.ir.body import Add, Body, Literal, Max, Operand
+from compiler.ir.buffer import Depth
+from compiler.ir.layout import At, Partial, Replicate
+from compiler.ir.mesh import Mesh
 from compiler.ir.program import Program
-from compiler.ir.stage import Load, Map, Store
+from compiler.ir.stage import Load, Map, Merge, Store
+from compiler.ir.tensor import Part
 from compiler.ir.walk import Loop, Walk
 from compiler.validate import check_structure
 from compiler.validate.bounds import ELSEWHERE, LIMITS
@@ -43,17 +47,29 @@ def grown(body: Body, times: int) -> Body:
     return body if times == 0 else Add(grown(body, times - 1), grown(body, times - 1))
 
 
-def claims(**changes: Any) -> Program:
-    return replace(ONE, claim=replace(ONE.claim, **changes))
+def valued(name: str, **changes: Any) -> Program:
+    """``ONE`` with a value changed."""
+    values = (replace(v, **changes) if v.name == name else v for v in ONE.graph.values)
+    return replace(ONE, graph=replace(ONE.graph, values=tuple(values)))
+
+
+def mapped(body: Body) -> Program:
+    (product,) = ONE.graph.operations
+    return replace(ONE, graph=replace(ONE.graph, operations=(replace(product, map=body),)))
+
+
+def fused(turns: tuple[int, ...], program: Program = FOUR) -> Program:
+    """A fold that is a merge: what it merges does not matter to bounds."""
+    return changed(program, "c0.fold", kind=Merge(turns))
 
 
 MUTANTS = (
     Mutant(
-        "a loop of 2^31",
-        walked(ONE, "load_a", Loop(2**31, 1)),
+        "a loop of 2^41",
+        walked(ONE, "load_a", Loop(2**41, 1)),
         "NumberBound",
         "load_a",
-        "kind.walk.loops[0].count of 'load_a' is 2147483648; it may be at most 16777216",
+        f"kind.walk.loops[0].count of 'load_a' is {2**41}; it may be at most {2**40}",
     ),
     Mutant(
         "a stride of 2^63",
@@ -64,24 +80,80 @@ MUTANTS = (
     ),
     Mutant(
         "a contraction of 10^18",
-        claims(k=10**18),
+        valued("a", cols=10**18),
         "NumberBound",
-        ONE.name,
-        f"claim.k of {ONE.name!r} is 1000000000000000000; it may be at most {limits.EXTENT}",
+        "a",
+        f"cols of 'a' is 1000000000000000000; it may be at most {limits.EXTENT}",
     ),
     Mutant(
         "less than nothing of it",
-        claims(k_pad=-(10**18)),
+        valued("b", pad=(-(10**18), 0)),
         "NumberBound",
-        ONE.name,
-        f"claim.k_pad of {ONE.name!r} is -1000000000000000000",
+        "b",
+        "pad of 'b' is -1000000000000000000",
     ),
     Mutant(
-        "10^12 chips",
-        replace(ONE, chip_count=10**12),
+        "a part that begins at row 10^13",
+        changed(FOUR, "c1.a", part=Part("a", 10**13, 0)),
+        "NumberBound",
+        "c1.a",
+        "part.row of 'c1.a' is 10000000000000",
+    ),
+    Mutant(
+        "contributions of chip 10^12",
+        changed(FOUR, "c0.landing_0", holds=((Partial((1, 10**12)),),)),
+        "NumberBound",
+        "c0.landing_0",
+        "holds[0][0].of of 'c0.landing_0' is 1000000000000",
+    ),
+    Mutant(
+        "an output at chip 10^12",
+        valued("c", layout=(At(10**12),)),
+        "NumberBound",
+        "c",
+        "layout[0].index of 'c' is 1000000000000",
+    ),
+    Mutant(
+        "a buffer of 10^9 pages",
+        changed(FOUR, "c1.partial", depth=Depth(10**9)),
+        "NumberBound",
+        "c1.partial",
+        "depth.pages of 'c1.partial' is 1000000000; it may be at most 65536",
+    ),
+    Mutant(
+        "a way over chip 10^9",
+        changed(FOUR, "c1.matmul->c0.recv_0", via=(2, 10**9)),
+        "NumberBound",
+        "c1.matmul->c0.recv_0",
+        "via of 'c1.matmul->c0.recv_0' is 1000000000",
+    ),
+    Mutant(
+        "a turn of input 10^9",
+        fused((0, 10**9)),
+        "NumberBound",
+        "c0.fold",
+        f"kind.turns of 'c0.fold' is 1000000000; it may be at most {limits.LINK_PORTS}",
+    ),
+    Mutant(
+        "turns without end",
+        fused((0,) * (limits.TURNS + 1)),
+        "ListLength",
+        "c0.fold",
+        f"kind.turns of 'c0.fold' has {limits.TURNS + 1} items, over {limits.TURNS}",
+    ),
+    Mutant(
+        "a buffer that holds more by turns than turns there are",
+        changed(FOUR, "c0.landing_0", holds=((Replicate(),),) * (limits.TURNS + 1)),
+        "ListLength",
+        "c0.landing_0",
+        f"holds of 'c0.landing_0' has {limits.TURNS + 1} items, over {limits.TURNS}",
+    ),
+    Mutant(
+        "a literal of 2^64 deep in an expression",
+        mapped(Max(Add(Operand(0), Literal(2**64)), Literal(0))),
         "NumberBound",
         ONE.name,
-        f"chip_count of {ONE.name!r} is 1000000000000; it may be at most {limits.CHIPS}",
+        "graph.operations[0].map.value of",
     ),
     Mutant(
         "nine loops",
@@ -92,38 +164,31 @@ MUTANTS = (
     ),
     Mutant(
         "a deep expression",
-        claims(map=nested(limits.BODY_DEPTH + 1)),
+        mapped(nested(limits.BODY_DEPTH + 1)),
         "BodySize",
-        ONE.name,
-        "it may have 128 operations one within the other, and 512 parts",
+        "c",
+        "it may have 1024 operations one within the other, and 4096 parts",
     ),
     Mutant(
         "a wide expression",
-        changed(FOUR, "c0.fold", kind=Map(grown(Operand(0), 9))),
+        changed(FOUR, "c0.fold", kind=Map(grown(Operand(0), 12))),
         "BodySize",
         "c0.fold",
         "the expression of 'c0.fold' is too large",
     ),
     Mutant(
         "more chips than stages",
-        replace(FOUR, chip_count=len(FOUR.stages) + 1),
+        replace(FOUR, mesh=Mesh(tp=len(FOUR.stages) + 1)),
         "ChipCount",
         FOUR.name,
         f"{len(FOUR.stages) + 1} chips have {len(FOUR.stages)} stages",
     ),
     Mutant(
         "a walk of many short loops",
-        walked(ONE, "load_b", Loop(2**13, 0), Loop(2**12, 0)),
+        walked(ONE, "load_b", Loop(2**23, 0), Loop(2**18, 0)),
         "WorkBound",
         "load_b",
-        f"stage 'load_b' moves {2**25} pages; it may move at most {limits.WALK_PAGES}",
-    ),
-    Mutant(
-        "padding of 10^12",
-        claims(k_pad=10**12),
-        "WorkBound",
-        ONE.name,
-        f"they may be at most {limits.WORK_PAGES}: use larger tiles, or split the product",
+        f"stage 'load_b' moves {2**41} pages; it may move at most {limits.WALK_PAGES}",
     ),
 )
 
@@ -149,8 +214,18 @@ def test_bounds_come_before_all_that_enumerates(monkeypatch):
 
 
 def test_what_is_at_its_limit_is_within_it():
-    largest = replace(ONE, claim=replace(ONE.claim, m=limits.EXTENT, map=nested(limits.BODY_DEPTH)))
-    check_structure(largest)
+    largest = mapped(nested(limits.BODY_DEPTH))
+    values = {v.name: v for v in largest.graph.values}
+    values |= {name: replace(values[name], rows=limits.EXTENT) for name in ("a", "c")}
+    graph = replace(largest.graph, values=tuple(values.values()))
+    check_structure(replace(largest, graph=graph))
+
+
+def test_a_mesh_cannot_be_larger_than_its_bound():
+    """So the number of chips is bounded wherever a program is: there is no larger mesh."""
+    with pytest.raises(MeshError, match=f"of at most {limits.CHIPS} chips"):
+        Mesh(row=limits.CHIPS, col=2)
+    assert LIMITS["MeshAxis.size"] == limits.CHIPS
 
 
 def test_every_integer_of_a_program_has_a_limit():

@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 
 from compiler.errors import ValidationError
+from compiler.ir.buffer import Depth
 from compiler.ir.program import Allocation, Program
 from compiler.ir.stage import Engine, EngineKind, Site
 from compiler.passes.route import route
 from compiler.targets import get
 from compiler.validate import validate
-from tests.compiler.programs import TOKEN, changed, compiled, replicated, sharded
+from tests.compiler.programs import TOKEN, changed, compiled, partitioned, sharded
 from tests.compiler.validate.mutants import (
     Mutant,
     assert_every_rule_has_a_mutant,
@@ -21,6 +22,7 @@ from tests.compiler.validate.mutants import (
 ONE = compiled()
 FOUR = sharded(4)
 COMPUTE, MOVEMENT, LINK = EngineKind.COMPUTE, EngineKind.MOVEMENT, EngineKind.LINK
+SWITCH = EngineKind.SWITCH
 
 
 def engine(what: str, stage: str, runs_on: Engine, rule: str, text: str) -> Mutant:
@@ -111,7 +113,7 @@ MUTANTS = (
         "c1.matmul",
         Engine(MOVEMENT, 2),
         "EngineRole",
-        "MatmulTiles stage 'c1.matmul' cannot run on movement2",
+        "MatmulTiles stage 'c1.matmul' cannot run on movement2; it needs a compute engine",
     ),
     engine(
         "a store on a compute engine",
@@ -135,6 +137,20 @@ MUTANTS = (
         "Recv stage 'c2.recv_0' cannot run on movement2",
     ),
     engine(
+        "a switch engine that the site lacks",
+        "c2.recv_0",
+        Engine(SWITCH, 8),
+        "UnknownEngine",
+        "runs on switch8, but a site has 8 switch engines",
+    ),
+    engine(
+        "a receive on a switch",
+        "c2.recv_0",
+        Engine(SWITCH, 0),
+        "EngineRole",
+        "Recv stage 'c2.recv_0' cannot run on switch0; it needs a link engine",
+    ),
+    engine(
         "product and fold on one engine",
         "c0.fold",
         Engine(COMPUTE, 0),
@@ -150,7 +166,7 @@ MUTANTS = (
     ),
     Mutant(
         "more links than ports",
-        route(replicated(4), TOKEN),
+        route(partitioned(4), TOKEN),
         "LinkPortsExceeded",
         "chip 0",
         "chip 0 holds 2 ends of links, but has 1 ports",
@@ -176,7 +192,7 @@ MUTANTS = (
         replace(FOUR, memory=(*FOUR.memory, Allocation("ghost", 0, 2**20, 64))),
         "MemoryMap",
         "ghost",
-        "'ghost' on chip 0 has a place, but is not",
+        "'ghost' on chip 0 is mapped, but names no tensor or buffer",
     ),
     Mutant(
         "a tensor with two places",
@@ -242,7 +258,7 @@ def test_memory_of_every_chip_is_counted_by_itself(chip):
     needed = bytes_needed(FOUR, chip)
     buffer = FOUR.buffer_by_name[f"c{chip}.partial"]
     pages = buffer.depth_pages + -(-(HOME_BYTES - needed + 1) // 256)
-    program = changed(FOUR, buffer.name, depth_pages=pages)
+    program = changed(FOUR, buffer.name, depth=Depth(pages))
     with pytest.raises(ValidationError) as refusal:
         validate(program, get("token-mesh", memory_bytes=HOME_BYTES))
     assert (refusal.value.rule, refusal.value.subject) == ("MemoryExceeded", f"chip {chip}")

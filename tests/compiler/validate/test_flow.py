@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
+from compiler.validate.flow import in_flow_order, sources_of
+
 from compiler.ir.body import left_fold
 from compiler.ir.edge import Edge
 from compiler.ir.stage import Fold, Stage
-from compiler.validate.flow import in_flow_order, sources_of
 from tests.compiler.programs import changed, compiled, sharded
 from tests.compiler.validate.mutants import (
     Mutant,

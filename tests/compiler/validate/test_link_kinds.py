@@ -1,4 +1,4 @@
-"""The target: every link of a program is of a kind that the machine has."""
+"""Kinds of links: every link of a program is of a kind that the machine has."""
 
 from dataclasses import replace
 
@@ -55,8 +55,8 @@ def test_a_link_that_the_target_does_not_have_is_refused(mutant):
     assert mutant.text in capacity.violations[0]
 
 
-def test_every_rule_of_the_target_has_a_mutant():
-    assert_every_rule_has_a_mutant("target", MUTANTS)
+def test_every_rule_of_link_kinds_has_a_mutant():
+    assert_every_rule_has_a_mutant("link_kinds", MUTANTS)
 
 
 @pytest.mark.parametrize("figures", [(8, 40, 2), (512, 1, 1), (256, 8, 1)])

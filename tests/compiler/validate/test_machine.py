@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
+from compiler.ir.mesh import Mesh
 from compiler.ir.program import Allocation, Program
 from compiler.ir.stage import Site
 from compiler.ir.tensor import Tensor
-from tests.compiler.programs import compiled, sharded
+from tests.compiler.programs import changed, compiled, names_on_chip, sharded, spread, without
 from tests.compiler.validate.mutants import (
     Mutant,
     assert_every_rule_has_a_mutant,
@@ -23,20 +24,20 @@ def with_tensor(program: Program, tensor: Tensor) -> Program:
     return replace(program, tensors=(*program.tensors, tensor), memory=(*program.memory, place))
 
 
-def on_one_chip(program: Program) -> Program:
-    """A program of two chips as two sites of one chip."""
+def at_two_sites(program: Program) -> Program:
+    """Chip 1 of a program multiplies at another coordinate than it loads."""
+    for name in ("c1.matmul", "c1.partial"):
+        program = changed(program, name, site=Site(1, 1, 0))
+    return program
 
-    def moved(record):
-        return replace(record, site=Site(0, record.site.chip, 0))
 
-    return replace(
-        program,
-        tensors=tuple(replace(tensor, chip=0) for tensor in program.tensors),
-        stages=tuple(map(moved, program.stages)),
-        buffers=tuple(map(moved, program.buffers)),
-        links=tuple(replace(link, source_chip=0) for link in program.links),
-        memory=(),
-    )
+def idle() -> Program:
+    """Two of four chips, which did the same as the others, do nothing."""
+    program = spread(mesh=Mesh(copy=2, tp=2), shard=(("k", "tp"),))
+    gone = {name for chip in (2, 3) for name in names_on_chip(program, chip)}
+    kept = tuple(place for place in program.memory if place.owner not in gone)
+    collectives = tuple(c for c in program.collectives if c.home == 0)
+    return without(replace(program, memory=kept, collectives=collectives), *gone)
 
 
 SPARE = replace(ONE.tensor_by_name["b"], name="spare")
@@ -51,24 +52,24 @@ MUTANTS = (
     ),
     Mutant(
         "a tensor that nothing uses",
-        with_tensor(ONE, replace(SPARE, slice_of=None)),
+        with_tensor(ONE, SPARE),
         "TensorUse",
         "spare",
         "tensor 'spare' is loaded or stored by 0 stages; it must be by one",
     ),
     Mutant(
         "two sites on one chip",
-        on_one_chip(TWO),
+        at_two_sites(TWO),
         "SiteCount",
-        "c1.load_a",
-        "stage 'c1.load_a' is at site (0,1,0) and others of its chip at (0,0,0); a chip has one",
+        "c1.matmul",
+        "stage 'c1.matmul' is at site (1,1,0) and others of its chip at (1,0,0); a chip has one",
     ),
     Mutant(
         "a chip without a product",
-        replace(TWO, chip_count=3),
+        idle(),
         "IdleChip",
         "chip 2",
-        "chip 2 of 3 has no product",
+        "chip 2 of 4 has no product",
     ),
 )
 

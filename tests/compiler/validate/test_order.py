@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from compiler.ir.distribution import Replicated
+from compiler.validate.order import check_order
 
 from compiler.errors import ValidationError
 from compiler.ir.buffer import BufferKind
-from compiler.ir.distribution import Replicated
 from compiler.ir.edge import Edge
 from compiler.ir.program import Program
 from compiler.ir.stage import Load, MatmulTiles, Recv, Stage, Store
 from compiler.ir.walk import Loop, Walk
 from compiler.validate import validate
-from compiler.validate.order import check_order
 from tests.compiler.programs import TOKEN, changed, compiled, lowered, replicated, sharded, without
 from tests.compiler.validate.mutants import (
     Mutant,

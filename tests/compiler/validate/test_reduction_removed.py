@@ -9,18 +9,19 @@ import pytest
 
 from compiler.errors import ValidationError
 from compiler.ir.body import left_fold
-from compiler.ir.distribution import Partial, Replicated
+from compiler.ir.buffer import Buffer
+from compiler.ir.layout import Partial, Replicate
+from compiler.ir.mesh import mesh_of
 from compiler.ir.program import Program
-from compiler.ir.stage import Fold
-from compiler.ir.tensor import SliceOf
-from compiler.passes.reduction import star, tree
+from compiler.ir.stage import Fold, Site
+from compiler.passes.algorithms import star, tree
 from compiler.validate import validate
 from tests.compiler.programs import (
     MANY_PORTS,
     changed,
     cut_off,
     names_on_chip,
-    replicated,
+    partitioned,
     sharded,
     without,
 )
@@ -32,33 +33,37 @@ REDUCTIONS = {"star": star, "tree": tree}
 
 
 def relabelled(program: Program, chips: tuple[int, ...]) -> Program:
-    """``program`` whose ``chips`` claim to hold all slices that there are."""
-    count = len(chips)
-    index_of = {chip: index for index, chip in enumerate(chips)}
+    """``program`` whose ``chips`` claim to hold all contributions that there are.
 
-    def tensor(tensor):
-        piece = tensor.slice_of
-        return (
-            tensor
-            if piece is None
-            else replace(
-                tensor, slice_of=SliceOf(piece.whole, piece.axis, index_of[piece.index], count)
-            )
-        )
+    They move to the first places of a smaller mesh; what they hold of A and B stays what it was.
+    """
+    place = {chip: index for index, chip in enumerate(chips)}
 
-    def buffer(buffer):
-        held = buffer.distribution
+    def sited(site: Site | None) -> Site | None:
+        return None if site is None else replace(site, chip=place[site.chip])
+
+    def buffer(buffer: Buffer) -> Buffer:
+        ((held,),) = buffer.holds
         if isinstance(held, Partial):
-            indices = tuple(index_of[c] for c in held.contributions)
-            held = Replicated() if len(indices) == count else Partial(indices, count)
-        else:
-            held = replace(held, index=index_of[held.index], count=count)
-        return replace(buffer, distribution=held)
+            indices = tuple(place[index] for index in held.of)
+            held = Replicate() if len(indices) == len(chips) else Partial(indices)
+        return replace(buffer, holds=((held,),), site=sited(buffer.site))
 
     return replace(
         program,
-        tensors=tuple(map(tensor, program.tensors)),
+        mesh=mesh_of(len(chips)),
+        tensors=tuple(replace(t, chip=place[t.chip]) for t in program.tensors),
+        stages=tuple(replace(s, site=sited(s.site)) for s in program.stages),
         buffers=tuple(map(buffer, program.buffers)),
+        links=tuple(
+            replace(
+                link,
+                source_chip=place[link.source_chip],
+                destination_chip=place[link.destination_chip],
+            )
+            for link in program.links
+        ),
+        memory=(),
     )
 
 
@@ -103,37 +108,37 @@ STEPS = (
     Mutant(
         "and the chip that sent it",
         ALONE,
-        "DistributionMismatch",
+        "LayoutMismatch",
         "c0.reduced",
-        "is declared as whole, but 'c0.fold' makes it a partial sum of {0,2,3} of 4",
+        "is declared as whole, but 'c0.fold' makes it a partial sum of {0,2,3}",
     ),
     Mutant(
         "and the claim that the sum is whole",
         HONEST,
         "PartialStored",
         "c0.store_c",
-        "would store a partial sum of {0,2,3} of 4: the contributions of slices 1 are missing",
+        "would store a partial sum of {0,2,3}: the contributions of slices 1 are missing",
     ),
     Mutant(
         "and three slices claim to be all",
         relabelled(HONEST, (0, 2, 3)),
-        "ClaimMismatch",
-        "c0.a",
-        "3 of it do not make up 'a', which the program claims to be input of 16 x 64 int8",
+        "Parts",
+        "a",
+        "elements 16 to 31 of a's contraction are in no slice",
     ),
     Mutant(
         "the fold of two chips is bypassed",
         cut_off(TWO, 1),
         "PartialStored",
         "c0.store_c",
-        "would store a partial sum of {0} of 2: the contributions of slices 1 are missing",
+        "would store a partial sum of {0}: the contributions of slices 1 are missing",
     ),
     Mutant(
         "the only chip claims to be all",
         relabelled(cut_off(TWO, 1), (0,)),
-        "ClaimMismatch",
-        "c0.a",
-        "1 of it do not make up 'a', which the program claims to be input of 16 x 32 int8",
+        "Parts",
+        "a",
+        "the slices of a end at 16 of 32",
     ),
 )
 
@@ -146,7 +151,7 @@ def test_no_step_towards_a_smaller_sum_gets_through(mutant):
 @pytest.mark.parametrize("chips", [2, 3, 5, 6, 8, 16])
 @pytest.mark.parametrize("reduce", sorted(REDUCTIONS))
 def test_missing_slices_are_named_whichever_chip_is_cut_off(chips, reduce):
-    program = replicated(chips, reduce, target=MANY_PORTS)
+    program = partitioned(chips, reduce, target=MANY_PORTS)
     validate(program, MANY_PORTS)
     senders = set(range(1, chips)) - set(REDUCTIONS[reduce](chips).parent)
     assert senders
@@ -159,4 +164,4 @@ def test_missing_slices_are_named_whichever_chip_is_cut_off(chips, reduce):
 
 def test_all_missing_slices_are_named():
     with pytest.raises(ValidationError, match="contributions of slices 1, 3 are missing"):
-        validate(cut_off(cut_off(replicated(4), 1), 3), MANY_PORTS)
+        validate(cut_off(cut_off(partitioned(4), 1), 3), MANY_PORTS)

@@ -1,16 +1,20 @@
-"""Shapes: what does not fit the product that the program claims to compute is refused."""
+"""Shapes: tensors that are no part of their value, and pages that are no tiles, are refused."""
 
 from dataclasses import replace
 
 import pytest
 
+from compiler.errors import ValidationError
 from compiler.ir.buffer import Page
 from compiler.ir.dtype import INT8, INT16, INT32
 from compiler.ir.init import Const, External, FloatValues, Pattern, Values, Zero
+from compiler.ir.mesh import Mesh
 from compiler.ir.program import Program
-from compiler.ir.tensor import TensorRole, ValueRange
+from compiler.ir.stage import Merge, Stage
+from compiler.ir.tensor import Part, TensorRole, ValueRange
 from compiler.validate import validate
-from tests.compiler.programs import TOKEN, changed, compiled, sharded
+from compiler.validate.shapes import check_shapes
+from tests.compiler.programs import TOKEN, changed, compiled, sharded, spread
 from tests.compiler.validate.mutants import (
     Mutant,
     assert_every_rule_has_a_mutant,
@@ -19,48 +23,55 @@ from tests.compiler.validate.mutants import (
 )
 
 ONE = compiled()
+TWO = sharded(2)
 FOUR = sharded(4)
+ALL = spread(mesh=Mesh(tp=3), k=48, result="all")
 
 
-def claimed(what: str, name: str, text: str, program: Program = ONE, **changes: object) -> Mutant:
-    return Mutant(what, changed(program, name, **changes), "ClaimMismatch", name, text)
+def unlike(what: str, name: str, text: str, program: Program = ONE, **changes: object) -> Mutant:
+    return Mutant(what, changed(program, name, **changes), "ValueMismatch", name, text)
 
 
-def claims(**changes: object) -> Program:
-    return replace(ONE, claim=replace(ONE.claim, **changes))
+def outside(what: str, name: str, text: str, program: Program = ONE, **changes: object) -> Mutant:
+    return Mutant(what, changed(program, name, **changes), "PartOutside", name, text)
 
 
 def filled(what: str, rule: str, text: str, **changes: object) -> Mutant:
     return Mutant(what, changed(ONE, "a", **changes), rule, "a", text)
 
 
-def paged(what: str, buffer: str, page: Page) -> Mutant:
+def paged(what: str, buffer: str, page: Page, program: Program = FOUR) -> Mutant:
     text = f"buffer {buffer!r} holds pages of {page}, but"
-    return Mutant(what, changed(FOUR, buffer, page=page), "PageShape", buffer, text)
-
-
-def works(rule: str, text: str, **changes: object) -> Mutant:
-    assert FOUR.work is not None
-    what = " and ".join(changes)
-    program = replace(FOUR, work=replace(FOUR.work, **changes))
-    return Mutant(what, program, rule, FOUR.name, text)
+    return Mutant(what, changed(program, buffer, page=page), "PageShape", buffer, text)
 
 
 MUTANTS = (
-    claimed("fewer rows", "a", "'a' is input of 8 x 64 int8", rows=8),
-    claimed("fewer columns", "b", "claims to be input of 64 x 16 int8", cols=8),
-    claimed("an output of other rows", "c", "claims to be output of 16 x 16 int32", rows=24),
-    claimed("an output of operands' type", "c", "'c' is output of 16 x 16 int8", dtype=INT8),
-    claimed("an output as an input", "c", "'c' is input of 16", role=TensorRole.INPUT),
-    claimed("an operand of sums' type", "a", "'a' is input of 16 x 64 int32", dtype=INT32),
-    claimed("padding that is not claimed", "a", "with (0, 8) of padding", pad=(0, 8)),
-    claimed("a narrow slice", "c1.a", "4 of it do not make up 'a'", FOUR, cols=8),
-    claimed("a short slice", "c1.b", "4 of it do not make up 'b'", FOUR, rows=8),
-    claimed("a slice of fewer columns", "c1.b", "4 of it do not make up 'b'", FOUR, cols=8),
-    claimed("a padded slice", "c1.b", "with (8, 0) of padding", FOUR, pad=(8, 0)),
-    Mutant("more is claimed along m", claims(m=24), "ClaimMismatch", "a", "of 24 x 64 int8"),
-    Mutant("less is claimed along k", claims(k=56), "ClaimMismatch", "a", "of 16 x 56 int8"),
-    Mutant("less is claimed along n", claims(n=8), "ClaimMismatch", "b", "of 64 x 8 int8"),
+    outside("rows behind the last", "c", "it ends at row 24 and column 16, and 'c' at", rows=24),
+    outside("columns behind the last", "b", "ends at row 64 and column 17, and 'b' at 64", cols=17),
+    outside(
+        "a slice that begins too late",
+        "c3.a",
+        "is said to be a[0, 56]; it ends at row 16 and column 72, and 'a' at 16 and 64",
+        FOUR,
+        part=Part("a", 0, 56),
+    ),
+    outside(
+        "a slice of another row",
+        "c1.b",
+        "'c1.b' of 16 x 16 elements is said to be b[16, 1]; it ends at row 32 and column 17",
+        FOUR,
+        part=Part("b", 16, 1),
+    ),
+    unlike("an output of operands' type", "c", "'c' is output of int8, but a part", dtype=INT8),
+    unlike("an output as an input", "c", "which is output of int32", role=TensorRole.INPUT),
+    unlike("an operand of sums' type", "a", "'a' is input of int32, but a part of", dtype=INT32),
+    unlike("an operand as an output", "a", "'a', which is input of", role=TensorRole.OUTPUT),
+    unlike(
+        "an operand as a part of the output",
+        "a",
+        "'a' is input of int8, but a part of 'c', which is output of int32",
+        part=Part("c"),
+    ),
     filled(
         "a range that the type does not hold",
         "ValueRange",
@@ -88,35 +99,18 @@ MUTANTS = (
         changed(FOUR, "c2.b", init=Zero()),
         "FillMixed",
         "c2.b",
-        "'c0.b' is supplied by the host, and 'c2.b', another slice of one operand, states its",
+        "'c0.b' is supplied by the host, and 'c2.b', another part of 'b', states its",
     ),
     paged("a page of fewer beats", "c1.partial", Page(4, 8, INT32)),
     paged("a page of fewer lanes", "c1.partial", Page(8, 4, INT32)),
     paged("a page of narrower sums", "c0.landing_0", Page(8, 8, INT16)),
     paged("a page of wider operands", "c0.a_pages", Page(8, 8, INT16)),
-    Mutant(
-        "no room",
-        changed(FOUR, "c0.landing_0", depth_pages=0),
-        "BufferDepth",
-        "c0.landing_0",
-        "must hold at least 1 page, not 0",
-    ),
-    Mutant(
-        "less than no room",
-        changed(FOUR, "c0.landing_0", depth_pages=-1),
-        "BufferDepth",
-        "c0.landing_0",
-        "must hold at least 1 page, not -1",
-    ),
-    works("WorkOrder", "the loop order must be mn or nm, not 'mk'", order="mk"),
-    works("WorkPlan", "counts (3, 2, 2) tiles along m, n and a chip's k", m_tiles=3),
-    works("WorkPlan", "the tensors have (2, 2, 2)", n_tiles=1),
-    works("WorkPlan", "counts (2, 2, 8)", k_blocks=8),
+    paged("a copy of other pages", "c0.kept", Page(8, 8, INT16), ALL),
 )
 
 
 @parametrize(MUTANTS)
-def test_what_does_not_fit_the_claim_is_refused(mutant):
+def test_what_does_not_fit_its_value_is_refused(mutant):
     assert_refused(mutant)
 
 
@@ -139,3 +133,15 @@ def test_every_rule_of_shapes_has_a_mutant():
 def test_fills_within_the_range_are_accepted(init):
     small = compiled(m=2, n=8, k=8) if init == Pattern(1000, 0) else ONE
     validate(changed(small, "a", init=init), TOKEN)
+
+
+def test_pages_of_two_types_are_not_put_together():
+    merge = Stage("merge", Merge((0, 1)), ("c0.a_pages", "c0.partial"), ("mixed",))
+    mixed = replace(TWO.buffer_by_name["c0.a_pages"], name="mixed")
+    program = replace(TWO, stages=(*TWO.stages, merge), buffers=(*TWO.buffers, mixed))
+    with pytest.raises(ValidationError) as refusal:
+        check_shapes(program)
+    assert (refusal.value.rule, refusal.value.subject) == ("PageShape", "c0.partial")
+    assert str(refusal.value).endswith(
+        "holds pages of 8 beats x 8 int32, but 'merge' takes pages of 8 beats x 8 int8, columns"
+    )

@@ -15,7 +15,7 @@ from tests.compiler.programs import (
     changed,
     compiled,
     lowered,
-    replicated,
+    partitioned,
     sharded,
 )
 from tests.compiler.validate.mutants import SOURCES, rules_in
@@ -36,7 +36,7 @@ def test_one_chip_programs_are_accepted(target):
 @pytest.mark.parametrize("reduce", ["star", "tree"])
 @pytest.mark.parametrize("chips", [2, 3, 5, 6, 7, 12, 16])
 def test_sharded_programs_are_accepted(chips, reduce, target):
-    validate(replicated(chips, reduce, target=target), target)
+    validate(partitioned(chips, reduce, target=target), target)
     validate(sharded(chips, reduce, target=target), target)
 
 

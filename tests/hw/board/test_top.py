@@ -2,7 +2,7 @@
 
 import pytest
 
-from constraints.cabling import cabling_of, cables_of_program
+from constraints.cabling import cables_of_program, cabling_of
 from constraints.description import load_board
 from hw.board.top import BoardTop, board_top
 from tests.programs import program_for
