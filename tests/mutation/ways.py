@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from compiler.ir.buffer import BufferKind
-from compiler.ir.edge import Edge
+from compiler.ir.edge import Semaphore
 from compiler.ir.program import Program
 from compiler.ir.stage import Engine, EngineKind, Fold, Merge, Recv, Site, Split, Stage
 from tests.compiler.programs import changed, without
@@ -316,7 +316,7 @@ def a_forward_receives_nothing(program: Program) -> Program | None:
     return changed(program, onward.name, destination=passing.name)
 
 
-@breaks("reduced once: ", "layout: ")
+@breaks("reduced once: feed each other in a circle", "layout: Cycle")
 def two_chips_forward_to_each_other(program: Program) -> Program | None:
     """What each of them receives, it sends to the other: nobody has made it."""
     stages = forwards(program)
@@ -331,18 +331,24 @@ def two_chips_forward_to_each_other(program: Program) -> Program | None:
     assert first.site
     buffer = replace(program.buffer_by_name[passing.outs[0]], name="back.pages", site=first.site)
     back = Stage("back", Recv(), (), ("back.pages",), first.site, Engine(EngineKind.LINK, 5))
-    there = program.link_by_name[entering.link]
+    there, on = program.link_by_name[entering.link], program.link_by_name[onward.link]
     ends = {"source_chip": there.destination_chip, "destination_chip": there.source_chip}
-    program = replace(
+    handoff = entering.handoff
+    if isinstance(handoff, Semaphore):
+        handoff = Semaphore("back.ready", "back.valid")
+    return replace(
         program,
         stages=(*program.stages, back),
         buffers=(*program.buffers, buffer),
-        links=(*program.links, replace(there, name="back.link", **ends)),
+        links=(
+            *(link for link in program.links if link != on),
+            replace(there, name="back.link", **ends),
+            replace(on, name="direct", source_chip=there.source_chip),
+        ),
         edges=(
             *(e for e in program.edges if e not in (onward, entering)),
             replace(onward, name="to.back", destination="back", link="back.link"),
-            replace(entering, name="from.back", source="back", buffer="back.pages"),
-            replace(entering, link=onward.link, destination=onward.destination),
+            replace(entering, name="from.back", source="back", buffer="back.pages", handoff=handoff),
+            replace(entering, link="direct", destination=onward.destination),
         ),
     )
-    return program
