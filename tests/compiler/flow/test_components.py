@@ -112,6 +112,5 @@ def test_operand_buffers_have_what_each_product_takes():
     for part in components(program):
         for stage in part.stages:
             if isinstance(stage.kind, MatmulTiles):
-                assert {counts[name] for name in stage.ins} == {
-                    part.rounds * stage.kind.block_count
-                }
+                taken = part.rounds * stage.kind.block_count
+                assert {counts[name] for name in stage.ins} == {taken}

@@ -73,8 +73,8 @@ def test_what_is_not_chosen_is_not_known_and_the_rest_is():
         ),
         (
             changed(FOUR, "c3.matmul", kind=MatmulTiles(1)),
-            "c1.landing_0",
-            "buffer 'c1.landing_0' receives 8 pages, but 'c1.fold' takes 4",
+            "c2.landing_0",
+            "buffer 'c2.landing_0' receives 8 pages, but 'c2.fold' takes 4",
         ),
         (
             changed(ONE, "matmul", kind=MatmulTiles(4)),
