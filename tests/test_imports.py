@@ -61,10 +61,22 @@ def test_the_compiler_knows_no_hardware(path):
 
 @pytest.mark.parametrize("path", under("compiler/validate"), ids=named)
 def test_the_validator_shares_no_code_with_the_passes(path):
-    """It may use what a program is made of, what a target provides, and itself."""
+    """It may use what a program is made of, how pages flow, what a target provides, and itself."""
     own = {module for module in imported(path) if module.startswith("compiler.")}
-    allowed = ("compiler.ir", "compiler.errors", "compiler.targets", "compiler.validate")
+    allowed = (
+        "compiler.ir",
+        "compiler.errors",
+        "compiler.flow",
+        "compiler.targets",
+        "compiler.validate",
+    )
     assert not {module for module in own if not module.startswith(allowed)}
+
+
+@pytest.mark.parametrize("path", under("compiler/flow"), ids=named)
+def test_how_pages_flow_follows_from_a_program_alone(path):
+    own = {module for module in imported(path) if module.startswith("compiler.")}
+    assert not {m for m in own if not m.startswith(("compiler.ir", "compiler.flow"))}
 
 
 def reached(path: Path) -> set[str]:
