@@ -8,7 +8,7 @@ from compiler.flow.alike import alike
 from compiler.flow.components import Component, components
 from compiler.ir.body import Add, Operand
 from compiler.ir.buffer import Depth
-from compiler.ir.edge import Semaphore, Token
+from compiler.ir.edge import Barrier, Semaphore, Token
 from compiler.ir.mesh import Mesh
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, MatmulTiles
@@ -74,3 +74,14 @@ def _renewed(program: Program, parts: list[Component]) -> list[Component]:
 def test_what_costs_none_does_not():
     token = changed(GROUPS, "c7.matmul->c6.recv_0", handoff=Token())
     assert sizes(token) == sizes(GROUPS)
+
+
+def test_chips_that_meet_at_a_barrier_are_in_one_component():
+    program = spread(mesh=Mesh(row=2, col=2), shard=(("k", "col"), ("m", "row")))
+    assert len(components(program)) == 2
+    edges = tuple(
+        replace(edge, handoff=Barrier("both")) if program.crosses(edge) else edge
+        for edge in program.edges
+    )
+    (part,) = components(replace(program, edges=edges))
+    assert {stage.name for stage in part.stages} == {stage.name for stage in program.stages}
