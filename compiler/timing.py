@@ -112,7 +112,7 @@ class TimingModel(BufferTimes):
         """Buffers in which room was waited for, once all is solved."""
         found: dict[str, None] = {}
         for stage in self.part.stages:
-            outs = self._promised_with(stage)
+            outs = () if isinstance(stage.kind, Load) else self._promised_with(stage)
             written = {name: self.times.written.get(name) for name in stage.outs}
             depths = {name: self._depths[name] for name in outs}
             self._depths |= dict.fromkeys(outs)
