@@ -17,7 +17,7 @@ from compiler.ir.layout import At, Layout, Placement, Replicate, Shard
 from compiler.ir.program import Program
 from compiler.ir.stage import Load, MatmulTiles, Store
 from compiler.ir.tensor import Part, Tensor
-from compiler.passes.algorithms import ALGORITHMS, SpanningTree, tree
+from compiler.passes.algorithms import ALGORITHMS, SpanningTree
 from compiler.passes.chip_parts import ChipParts, Place
 from compiler.passes.slices import slices
 from compiler.passes.undecided import undecided
@@ -164,38 +164,33 @@ def _hops(plan: ShardPlan) -> SpanningTree:
 
 
 def _check_ports(plan: ShardPlan, target: Target) -> None:
-    hops = _hops(plan)
-    both_ways = plan.result == "all"
-    for index in range(len(hops.parent)):
-        needed = _ports(hops, index) * (2 if both_ways else 1)
-        if needed > target.link_ports:
-            raise LinkPortsExceededError(
-                chip=next(iter(plan.mesh.groups(str(plan.axis_of("k")))))[index],
-                needed=needed,
-                ports=target.link_ports,
-                algorithm=plan.reduce,
-                way_out=_fewer_ports(plan, target),
-            )
+    """Check that every chip has a port for each end of a link that the algorithm needs."""
+    axis = str(plan.axis_of("k"))
+    ways = 2 if plan.result == "all" else 1
+    needs = {name: _ports(hops(plan.mesh.size(axis))) for name, hops in ALGORITHMS.items()}
+    needed = ways * max(needs[plan.reduce])
+    if needed <= target.link_ports:
+        return
+    fewest, other = min((ways * max(ports), name) for name, ports in needs.items())
+    way_out = "choose fewer chips, or a target with more link ports"
+    if fewest <= target.link_ports:
+        way_out = f"a {other} needs {fewest} (--reduce {other})"
+    crowded = needs[plan.reduce].index(max(needs[plan.reduce]))
+    raise LinkPortsExceededError(
+        chip=next(iter(plan.mesh.groups(axis)))[crowded],
+        needed=needed,
+        ports=target.link_ports,
+        algorithm=plan.reduce,
+        way_out=way_out,
+    )
 
 
-def _ports(hops: SpanningTree, index: int) -> int:
-    """Ends of links at a chip for the sums alone."""
-    return len(hops.children[index]) + (hops.parent[index] is not None)
-
-
-def _fewer_ports(plan: ShardPlan, target: Target) -> str:
-    """What asks for no more ports than there are."""
-    hops = _hops(plan)
-    tree_needs = (2 if plan.result == "all" else 1) * _most_ports(tree(len(hops.parent)))
-    if plan.reduce == "star" and tree_needs <= target.link_ports:
-        return f"a tree needs {tree_needs} (--reduce tree)"
-    if plan.result == "all" and _most_ports(hops) <= target.link_ports:
-        return f"with the result at home it needs {_most_ports(hops)} (--result home)"
-    return "choose fewer chips, or a target with more link ports"
-
-
-def _most_ports(hops: SpanningTree) -> int:
-    return max(_ports(hops, index) for index in range(len(hops.parent)))
+def _ports(hops: SpanningTree) -> list[int]:
+    """By index, the ends of links that one way takes."""
+    return [
+        len(children) + (parent is not None)
+        for children, parent in zip(hops.children, hops.parent, strict=True)
+    ]
 
 
 def _provided(edge: Edge, target: Target) -> Edge:

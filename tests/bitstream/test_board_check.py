@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from compiler.passes.shard import ShardPlan
+from compiler.shard_plan import ShardPlan
 
 from bitstream.board_check import check_board
 from bitstream.errors import ProgramBoardError

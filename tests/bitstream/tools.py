@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from compiler.passes.shard import ShardPlan
+from compiler.shard_plan import ShardPlan
 
 from bitstream import builder
 from compiler.ir.program import Program

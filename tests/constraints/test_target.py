@@ -1,7 +1,7 @@
 """Boards as the compiler's machines: what is compiled for one can be cabled."""
 
 import pytest
-from compiler.passes.shard import ShardPlan
+from compiler.shard_plan import ShardPlan
 
 from compiler.pipeline import compile, shard
 from compiler.workload import MatmulSpec

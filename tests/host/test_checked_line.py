@@ -16,7 +16,7 @@ from host.errors import HostError, LineFaultError, PortSilentError
 from host.uart_bone import UartBoneClient
 from hw.chip_registers import chip_register_map
 from hw.names import local_name
-from sim.operands import bind
+from sim.binding import bind
 from sim.window_images import window_beats
 from tests.host import fake_board
 from tests.host.fake_board import FakeBoard, board, words_of
@@ -43,7 +43,7 @@ def images(chip: int) -> dict[int, int]:
         tensor = PAIR.tensor_by_name[name]
         if tensor.chip == chip:
             window = chip_register_map(PAIR, chip).window(local_name(name))
-            data = b"".join(window_beats(array, tensor, window, PAIR.claim))
+            data = b"".join(window_beats(array, tensor, window))
             for index in range(0, len(data), 4):
                 words[window.offset + index] = int.from_bytes(data[index : index + 4], "little")
     return words

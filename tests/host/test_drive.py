@@ -5,6 +5,10 @@ from contextlib import ExitStack
 import numpy as np
 import pytest
 
+from compiler.ir.mesh import Mesh
+from compiler.ir.program import Program
+from compiler.shard_plan import ShardPlan
+from compiler.workload import MatmulSpec
 from host import drive as module
 from host.drive import drive
 from host.errors import (
@@ -21,7 +25,7 @@ from host.errors import (
 from hw.chip_registers import chip_register_map
 from hw.program_digest import program_digest
 from tests.host.fake_board import DONE, FAULT, IDLE, RUNNING, FakeBoard, board, words_of
-from tests.programs import program_for
+from tests.programs import finished, program_for
 
 PAIR = program_for(4, 4, 8, chips=2, tile=2)
 OTHER = program_for(4, 4, 8, chips=2, tile=2, link_width_bits=32)
@@ -67,7 +71,8 @@ def test_boards_that_do_as_they_should_are_held_released_loaded_and_started_at_t
     pair = Pair()
     run = pair.drive()
     assert run.result.exact
-    assert (run.home, run.chip_cycles, run.clock_hz) == (0, (1, 1), (1_000_000, 1_000_000))
+    assert (run.homes, run.started) == ((0,), (0,))
+    assert (run.chip_cycles, run.clock_hz) == ((1, 1), (1_000_000, 1_000_000))
     hold, start = board("hold"), board("start")
     orders = [entry for entry in pair.log if entry[1] in (hold, start)]
     assert orders == [
@@ -80,6 +85,78 @@ def test_boards_that_do_as_they_should_are_held_released_loaded_and_started_at_t
     windows = [entry for entry in pair.log if entry not in orders]
     assert all(pair.log.index(orders[3]) < pair.log.index(each) for each in windows)
     assert all(pair.log.index(orders[4]) > pair.log.index(each) for each in windows)
+
+
+def boards_of(program: Program, log: list[int]) -> list[FakeBoard]:
+    """Boards that are done with a product of zeros; ``log`` takes the chips that are started."""
+
+    def logged(chip: int):
+        return lambda address, word: log.append(chip) if address == board("start") else None
+
+    return [
+        FakeBoard(
+            words_of(program, view.chip, link_count=len(view.outgoing) + len(view.incoming)),
+            on_write=logged(view.chip),
+        )
+        for view in program.chips
+    ]
+
+
+def driven(program: Program, boards: list[FakeBoard], **options):
+    with ExitStack() as stack:
+        ports = [stack.enter_context(each).port for each in boards]
+        zeros = [
+            np.zeros((value.rows, value.cols), int)
+            for value in program.graph.values
+            if value.name in program.graph.inputs
+        ]
+        return drive(program, *zeros, ports=ports, timeout_seconds=0.1, **options)
+
+
+GRID = Mesh(row=2, col=2)
+
+
+@pytest.mark.parametrize(
+    ("plan", "started", "homes"),
+    [
+        (ShardPlan(4), (0,), (0,)),
+        (ShardPlan(4, result="all"), (0,), (0, 1, 2, 3)),
+        (ShardPlan(4, shard={"m": "tp"}), (0, 1, 2, 3), (0, 1, 2, 3)),
+        (ShardPlan(GRID, shard={"m": "row", "k": "col"}), (0, 2), (0, 2)),
+        (ShardPlan(GRID, shard={"k": "row", "n": "col"}), (0, 1), (0, 1)),
+        (ShardPlan(GRID, shard={"k": "row", "n": "col"}, result="all"), (0, 1), (0, 1, 2, 3)),
+    ],
+    ids=str,
+)
+def test_chips_that_no_other_starts_are_started_and_all_with_results_are_read(plan, started, homes):
+    program = finished(MatmulSpec(8, 8, 16), plan=plan, tile=2)
+    log: list[int] = []
+    run = driven(program, boards_of(program, log))
+    assert tuple(log) == run.started == started
+    assert run.homes == homes
+    assert run.result.exact
+    assert run.result.c.shape == (8, 8)
+
+
+@pytest.mark.parametrize("chip", range(4))
+def test_a_copy_that_differs_on_one_board_is_not_exact(chip):
+    program = finished(MatmulSpec(4, 4, 8), plan=ShardPlan(4, result="all"), tile=2)
+    boards = boards_of(program, [])
+    window = chip_register_map(program, chip).window("c")
+    boards[chip].words[window.offset + 4] = 3
+    run = driven(program, boards)
+    assert [(each.chip, each.row, each.col, each.got) for each in run.result.differences(9)] == [
+        (chip, 0, 1, 3)
+    ]
+
+
+def test_the_cycles_are_the_most_of_the_boards_with_results():
+    program = finished(MatmulSpec(4, 4, 8), plan=ShardPlan(2, shard={"n": "tp"}), tile=2)
+    boards = boards_of(program, [])
+    for each, cycles in zip(boards, (70, 90), strict=True):
+        each.words[chip_register_map(program, 1).register("cycles").offset] = cycles
+    run = driven(program, boards)
+    assert (run.result.cycles, run.chip_cycles) == (90, (70, 90))
 
 
 def test_a_board_that_another_host_left_held_is_released_first():

@@ -7,10 +7,10 @@ import pytest
 from compiler.ir.stage import Store
 from hw.board.back_wire import START_CYCLES
 from hw.board.board_registers import board_registers
+from sim.binding import bind
 from sim.board.boards import Boards, Crystal
 from sim.board.serial_line import SerialLine
 from sim.images import matrix_of, words
-from sim.operands import bind
 from tests.hw.board.clocks import PHASES, RATIOS
 from tests.programs import program_for, random_operands
 from tests.tiers import chosen
@@ -71,9 +71,7 @@ class BoardsBench:
     def _load(self, ctx, a, b):
         for name, array in bind(self.program, a, b).items():
             tensor = self.program.tensor_by_name[name]
-            whole = tensor.slice_of.whole if tensor.slice_of else name
-            image = words(array, tensor, by_columns=whole == self.program.claim.left)
-            for row, word in zip(self._memory(name).data, image, strict=True):
+            for row, word in zip(self._memory(name).data, words(array, tensor), strict=True):
                 ctx.set(row.as_value(), word)
 
     def _product(self, ctx):

@@ -6,17 +6,19 @@ import os
 import numpy as np
 import pytest
 
+from compiler.ir.mesh import Mesh
+from compiler.shard_plan import ShardPlan
+from compiler.workload import MatmulSpec
 from host.drive import drive
 from host.errors import PortError
 from host.uart_bone import UartBoneClient
 from sim.board import terminals
 from sim.board.terminals import SimulatedBoards
-from tests.programs import program_for, random_operands
+from tests.programs import finished, program_for, random_operands
 
 ONE = program_for(2, 2, 4, chips=1, tile=2)
-PAIR = program_for(
-    2, 2, 8, chips=2, tile=2, link_width_bits=4, link_flit_cycles=2, link_latency_cycles=8
-)
+PINS = {"link_width_bits": 4, "link_flit_cycles": 2, "link_latency_cycles": 8}
+PAIR = program_for(2, 2, 8, chips=2, tile=2, **PINS)
 START_LATENCY = 15
 """Cycles from the start of the home to that of the board that sends to it."""
 PATIENT = 20.0
@@ -37,11 +39,36 @@ def test_products_of_boards_are_exact(program, runs):
             run = drive(program, a, b, ports=boards.ports, timeout_seconds=PATIENT)
             assert np.array_equal(run.result.c, a @ b)
             assert run.result.exact
-            late = run.chip_cycles[run.home] - program.schedule.cycles
+            late = run.chip_cycles[0] - program.schedule.cycles
             assert late == 0 or (program is PAIR and -8 <= late <= START_LATENCY)
+            blocks = program.claim.k // (2 * program.chip_count)
             assert [chip.active_cycles for chip in run.result.chips] == [
-                program.work.result_pages * program.work.k_blocks * 2
+                blocks * 2
             ] * program.chip_count
+
+
+GRID = Mesh(row=2, col=2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("plan", "started", "homes"),
+    [
+        (ShardPlan(2, result="all"), (0,), (0, 1)),
+        (ShardPlan(3, result="all"), (0,), (0, 1, 2)),
+        (ShardPlan(GRID, shard={"m": "row", "k": "col"}), (0, 2), (0, 2)),
+    ],
+    ids=str,
+)
+def test_boards_with_parts_and_copies_of_a_product_are_exact(plan, started, homes):
+    program = finished(MatmulSpec(4, 2, 12), plan=plan, tile=2, **PINS)
+    with SimulatedBoards(program) as boards:
+        for seed in range(2):
+            a, b = random_operands(program, seed)
+            run = drive(program, a, b, ports=boards.ports, timeout_seconds=PATIENT)
+            assert run.result.exact
+            assert np.array_equal(run.result.c, a @ b)
+            assert (run.started, run.homes) == (started, homes)
 
 
 def test_a_board_refuses_its_chip_while_it_is_held():

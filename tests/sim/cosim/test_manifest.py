@@ -1,12 +1,20 @@
 # amaranth: UnusedElaboratable=no
 import re
+from dataclasses import replace
 
+from compiler.ir.mesh import Mesh
+from compiler.shard_plan import ShardPlan
+from compiler.workload import MatmulSpec
 from hw.names import module_name
 from hw.register_map import Access
 from hw.topology import topology_of
 from hw.verilog.convert import Port
+from hw.verilog.design import design
 from sim.cosim.manifest import manifest, registers, registers_page, window_of
 from tests.hw.verilog.designs import PROGRAMS, design_of, each_program
+from tests.programs import finished
+
+PARTS_OF_C = ((0, 0, 4), (1, 0, 4), (2, 4, 1), (3, 4, 1))
 
 
 def whole(name: str) -> dict:
@@ -106,9 +114,32 @@ def test_a_port_that_nobody_knows_means_nothing_and_would_be_noticed():
     verilog = design_of("one chip")
     top = verilog.top
     odd = type(top)(top.name, (Port("mystery", "input", 1),), top.text, top.parameters)
-    changed = type(verilog)(verilog.program, odd, verilog.modules)
+    changed = replace(verilog, top=odd)
     stated = manifest(changed, chips=(0,), with_top=True)
     assert [port["meaning"] for port in stated["top"]["ports"]] == [""]
+
+
+def test_tensors_say_which_part_of_which_value_they_are():
+    """Five rows in tiles of 2 over two chips are 4 and 1; the contraction is over two others."""
+    plan = ShardPlan(Mesh(row=2, col=2), shard={"m": "row", "k": "col"}, uneven=True, result="all")
+    program = finished(MatmulSpec(5, 2, 6), plan=plan, tile=2)
+    stated = manifest(design(program), chips=(0, 1, 2, 3), with_top=True)
+    assert (stated["format"], stated["version"]) == ("shardwright verilog", 2)
+    places = {
+        tensor["name"]: tuple(tensor[key] for key in ("value", "row", "col", "rows", "cols"))
+        for tensor in stated["tensors"]
+    }
+    assert places == {
+        "c0.a": ("a", 0, 0, 4, 4),
+        "c1.a": ("a", 0, 4, 4, 2),
+        "c2.a": ("a", 4, 0, 1, 4),
+        "c3.a": ("a", 4, 4, 1, 2),
+        "c0.b": ("b", 0, 0, 4, 2),
+        "c1.b": ("b", 4, 0, 2, 2),
+        "c2.b": ("b", 0, 0, 4, 2),
+        "c3.b": ("b", 4, 0, 2, 2),
+        **{f"c{chip}.c": ("c", row, 0, rows, 2) for chip, row, rows in PARTS_OF_C},
+    }
 
 
 @each_program

@@ -10,7 +10,9 @@ import pytest
 
 from compiler.errors import UncertifiedProgramError
 from compiler.ir.init import Pattern
+from compiler.ir.mesh import Mesh
 from compiler.serialize import from_json
+from compiler.shard_plan import ShardPlan
 from compiler.workload import MatmulSpec
 from hw.verilog.design import design
 from hw.verilog.lint import waivers_file
@@ -83,6 +85,22 @@ def test_files_hold_the_slices_of_the_operands_and_the_product(folder, manifest)
     for tensor in manifest["tensors"]:
         held = matrix(folder, tensor, by_columns=tensor["name"].endswith(".a"))
         assert np.array_equal(held, expected[tensor["name"]])
+
+
+def test_files_hold_the_parts_of_every_chip_and_its_copy_of_the_product(tmp_path):
+    """Three rows are over two chips as 2 and 1, and each part is summed and kept by two."""
+    plan = ShardPlan(Mesh(row=2, col=2), shard={"m": "row", "k": "col"}, uneven=True, result="all")
+    program = finished(MatmulSpec(3, 4, 6), plan=plan, tile=2)
+    a, b = np.arange(18).reshape(3, 6) - 9, np.arange(24).reshape(6, 4) - 12
+    write_package(tmp_path / "design", program, inputs={"b": b, "a": a})
+    manifest = json.loads((tmp_path / "design" / "manifest.json").read_text())
+    rows, ks = (slice(0, 2), slice(2, 3)), (slice(0, 4), slice(4, 6))
+    for tensor in manifest["tensors"]:
+        row, col = divmod(tensor["chip"], 2)
+        expected = {"a": a[rows[row], ks[col]], "b": b[ks[col]], "c": (a @ b)[rows[row]]}
+        held = matrix(tmp_path / "design", tensor, by_columns=tensor["value"] == "a")
+        up = -expected[tensor["value"]].shape[0] % 2
+        assert np.array_equal(held, np.pad(expected[tensor["value"]], [(0, up), (0, 0)]))
 
 
 def test_sums_of_any_width_are_held_as_signed_words(tmp_path):
