@@ -347,11 +347,11 @@ def test_a_chip_without_a_tensor_has_registers_alone():
 
     async def testbench(ctx):
         ctx.set(dut.coordinate, 5)
-        assert await manager.read(ctx, OFFSET["identity"]) == (OKAY, 0xCAFE_F00D)
-        assert await manager.read(ctx, OFFSET["coordinate"]) == (OKAY, 5)
+        assert await manager.read(ctx, OFFSET["identity"]) == (0xCAFE_F00D, OKAY)
+        assert await manager.read(ctx, OFFSET["coordinate"]) == (5, OKAY)
         assert await manager.write(ctx, OFFSET["control"], 0) == OKAY
         for address in range(4 * len(REGISTERS), 1 << registers.address_bits, 4):
-            assert await manager.read(ctx, address) == (SLVERR, 0)
+            assert await manager.read(ctx, address) == (0, SLVERR)
             assert await manager.write(ctx, address, 0) == SLVERR
 
     simulate(dut, testbench)
