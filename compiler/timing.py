@@ -169,8 +169,9 @@ class TimingModel:
                 self._split(stage, turns)
             case Store():
                 (source,) = stage.ins
-                self.times.stored[stage.name] = self.times.readable[source]
-                self._take(source, self.times.readable[source])
+                fires = spaced(self.times.readable[source], 1, self._beats(source))
+                self.times.stored[stage.name] = fires
+                self._take(source, fires)
             case Load():
                 pass
 

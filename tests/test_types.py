@@ -10,9 +10,9 @@ from compiler.check import certified, check
 from compiler.ir.dtype import BF16, FP8, FP32, INT8, INT16, INT32, INT64, DType, integer
 from compiler.ir.tensor import ValueRange
 from compiler.workload import MatmulSpec
+from sim.binding import bind
 from sim.errors import ElementTypeError, InexactValueError
 from sim.interpreter import interpret
-from sim.operands import bind
 from sim.simulate import simulate
 from tests.mutation.certified import completed
 from tests.programs import finished
@@ -91,7 +91,7 @@ def test_values_beyond_int8_are_named_where_a_program_would_let_them_in(seed):
         with pytest.raises(InexactValueError) as error:
             reads(program, a, b)
         assert str(error.value) == (
-            f"operand A holds {value} at ({row}, {col}), which int8 does not hold: "
+            f"operand a holds {value} at ({row}, {col}), which int8 does not hold: "
             f"its values are -128 to 127"
         )
 

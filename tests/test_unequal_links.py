@@ -4,14 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from compiler.passes.shard import ShardPlan
 
 from compiler.check import check
 from compiler.ir.program import Program
-from compiler.pipeline import compile, run_passes, shard
+from compiler.pipeline import compile, run_passes
+from compiler.shard_plan import ShardPlan
 from compiler.targets import LinkKind, Target, get
 from compiler.workload import MatmulSpec
 from sim.simulate import simulate
+from tests.compiler.random_programs import with_depth
 from tests.programs import random_operands
 
 KINDS = (LinkKind("cable", 8, 21, 3), LinkKind("bus", 64, 2), LinkKind("slow", 32, 40, 2))
@@ -20,8 +21,7 @@ KINDS = (LinkKind("cable", 8, 21, 3), LinkKind("bus", 64, 2), LinkKind("slow", 3
 def with_links(target: Target, reduce: str) -> Program:
     """A program of 4 chips, each of whose links is of another kind, with all else chosen anew."""
     target = replace(target, link_kinds=KINDS)
-    program = shard(compile(MatmulSpec(4, 6, 16), target), ShardPlan(4, reduce), target)
-    assert program.links is not None
+    program = compile(MatmulSpec(4, 6, 16), target, ShardPlan(4, reduce))
     links = tuple(
         replace(
             link,
@@ -31,8 +31,7 @@ def with_links(target: Target, reduce: str) -> Program:
         )
         for link, kind in zip(program.links, KINDS, strict=True)
     )
-    blank = tuple(replace(buffer, depth_pages=None) for buffer in program.buffers)
-    return run_passes(replace(program, links=links, buffers=blank, memory=()), target)
+    return run_passes(replace(with_depth(program, None), links=links, memory=()), target)
 
 
 @pytest.mark.parametrize("reduce", ["star", "tree"])

@@ -316,7 +316,10 @@ class Operations(TokenStage):
 
 
 class Switch(TokenStage):
-    """A copy, a merge or a split: passes a page from one of its inputs to some of its outputs."""
+    """A copy, a merge or a split: passes a page from one of its inputs to some of its outputs.
+
+    A store is one without outputs: it takes a beat in each cycle in which there is one.
+    """
 
     def __init__(self, stage: Stage, held: dict[str, Held], waits: Waits):
         super().__init__(
@@ -363,16 +366,6 @@ class Switch(TokenStage):
         return [self.last_beat]
 
 
-class Storing(TokenStage):
-    """Takes a beat whenever there is one."""
-
-    def move(self) -> None:
-        (source,) = self.ins
-        beats = source.readable[0]
-        source.take(beats)
-        self.waits.send(self.name, beats[0], beats[-1])
-
-
 def token_stages(
     program: Program, part: Component, held: dict[str, Held], waits: Waits
 ) -> list[TokenStage]:
@@ -393,10 +386,8 @@ def token_stages(
                     barriers.setdefault(edge.handoff, []).append(crossing)
             case Fold() | Map():
                 stages.append(Operations(stage, held, waits))
-            case Copy() | Merge() | Split():
+            case Copy() | Merge() | Split() | Store():
                 stages.append(Switch(stage, held, waits))
-            case Store():
-                stages.append(Storing(stage, [held[name] for name in stage.ins], [], waits))
     for crossings in barriers.values():
         together = BarrierRounds([crossing.outs[0] for crossing in crossings])
         for crossing in crossings:

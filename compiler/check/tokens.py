@@ -27,7 +27,12 @@ def counting(program: Program) -> Obligation:
     except FlowError as error:
         return Obligation("counting", COUNTING, (), (str(error),))
     evidence = (("buffers", len(counts)), ("pages", sum(counts.values())))
-    return Obligation("counting", COUNTING, evidence)
+    lost = tuple(
+        f"it is not said which pages of {stage.kind.tensor} {stage.name} stores"
+        for stage in program.stages
+        if isinstance(stage.kind, Store) and stage.kind.walk is None
+    )
+    return Obligation("counting", COUNTING, evidence, lost)
 
 
 def no_deadlock(program: Program) -> Obligation:

@@ -36,7 +36,7 @@ def unbounded_end(program: Program, part: Component) -> int:
             case Load():
                 continue
             case Store():
-                ends.append(readable[stage.ins[0]].round(part.rounds - 1)[-1])
+                ends.append(readable[stage.ins[0]].spaced(1).round(part.rounds - 1)[-1])
             case MatmulTiles(block_count):
                 pages = part.share[stage.outs[0]]
                 passed = [_product_rows(program.tile, (block_count or 1) * program.tile, pages)]

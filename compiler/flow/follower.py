@@ -158,8 +158,7 @@ class PageFollower:
                 return (contributions_of(cycle),)
             if blocks.length <= limits.MIXED_BLOCKS:
                 groups = self._sequences.listed(stage, blocks).groups(depth)
-                adds = tuple(map(contributions_of, groups))
-                return adds[:1] if len({*adds}) == 1 else adds
+                return tuple(map(contributions_of, groups))
         except TooManyIntervalsError:
             raise FlowError(
                 "WorkBound",

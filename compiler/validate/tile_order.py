@@ -39,12 +39,12 @@ def check_order(program: Program) -> None:
         where = stored.misplaced
         if where is not None:
             held = tile_number(program, stored.pages.tiles.at(where))
+            written = tile_number(program, stored.written.at(where))
             raise ValidationError(
                 "ResultOrder",
                 stored.stage,
-                f"store {stored.stage!r} takes page {where} for tile "
-                f"{tile_number(program, stored.written.at(where))} of the output, but it is of "
-                f"tile {held}",
+                f"store {stored.stage!r} takes page {where} for tile {held} of the output and "
+                f"writes it to the place of tile {written}",
             )
     _loops(program)
 

@@ -1,7 +1,9 @@
 """One component as Verilog or RTLIL with stable ports."""
 
 import re
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from amaranth.back import rtlil
@@ -17,6 +19,8 @@ MEMORY_INIT = re.compile(r"^  cell \$meminit_v2 .*?^  end\n", re.MULTILINE | re.
 CHECK = re.compile(
     r"^(?:  attribute [^\n]*\n)*  cell \$check .*?^  end\n", re.MULTILINE | re.DOTALL
 )
+
+DEEPEST_CALLS = 100_000
 
 
 @dataclass(frozen=True)
@@ -46,10 +50,28 @@ def to_rtlil(component: wiring.Component, name: str) -> str:
     reads it.
     """
     ports = {port.name: (value, None) for port, value in component_ports(component)}
-    text = rtlil.convert(component, name=name, ports=ports, emit_src=False)
+    with _deep_calls():
+        text = rtlil.convert(component, name=name, ports=ports, emit_src=False)
     return CHECK.sub("", MEMORY_INIT.sub("", text))
+
+
+@contextmanager
+def _deep_calls() -> Iterator[None]:
+    """Allow for deep calls: a path through logic is followed by a call, or a few, for each cell.
+
+    The ready of a fold runs through all of its operations, and Amaranth follows it, as does what
+    writes definitions behind those that they need.
+    """
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, DEEPEST_CALLS))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def to_verilog(component: wiring.Component, name: str) -> str:
     """A component as Verilog-2005. Inner modules are named ``name_inner``."""
-    return written(trimmed(read(to_rtlil(component, name))))
+    modules = trimmed(read(to_rtlil(component, name)))
+    with _deep_calls():
+        return written(modules)

@@ -4,23 +4,37 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from compiler.passes.shard import ShardPlan
 
 from compiler.check.token_run import TokenRun
-from compiler.ir.stage import Recv
+from compiler.check.unbounded_run import unbounded_end as end_of_tokens
+from compiler.flow.components import components
+from compiler.ir.buffer import Depth
+from compiler.ir.mesh import Mesh
+from compiler.ir.stage import Load, Recv
 from compiler.passes.schedule import schedule
-from compiler.pipeline import compile, shard
+from compiler.pipeline import compile
+from compiler.rates import round_cycles
+from compiler.shard_plan import ShardPlan
+from compiler.steady_state import follow, unbounded_end
 from compiler.targets import get
-from compiler.timing import TimingModel, drain_cycles, page_interval
+from compiler.timing import TimingModel, drain_cycles
 from compiler.workload import MatmulSpec
-from tests.compiler.check.test_token_run import random_program, with_depths, with_links
-from tests.compiler.programs import MANY_PORTS, TOKEN, compiled, sharded
+from tests.compiler.programs import MANY_PORTS, changed, compiled, sharded, spread
+from tests.compiler.random_programs import (
+    parts_of,
+    random_mesh_program,
+    random_program,
+    shared_links,
+    with_depth,
+    with_depths,
+    with_links,
+)
 
 
 def cycles(chips: int, reduce: str = "tree", *, m=16, n=16, k=None, **changes) -> int:
     target = get(changes.pop("target", "token-mesh"), link_ports=16, **changes)
-    program = compile(MatmulSpec(m, n, k or 16 * chips), target)
-    return shard(program, ShardPlan(chips, reduce), target).schedule.cycles
+    plan = ShardPlan(chips, reduce)
+    return compile(MatmulSpec(m, n, k or 16 * chips), target, plan).schedule.cycles
 
 
 @pytest.mark.parametrize(
@@ -42,10 +56,8 @@ def test_the_run_is_close_to_the_ideal(chips):
 @pytest.mark.parametrize("target", ["token-mesh", "semaphore-mesh"])
 def test_chosen_depths_are_as_good_as_unbounded_ones(chips, reduce, target):
     target = get(target, link_ports=16)
-    program = compile(MatmulSpec(32, 32, 32 * chips), target)
-    program = shard(program, ShardPlan(chips, reduce), target)
-    endless = tuple(replace(buffer, depth_pages=None) for buffer in program.buffers)
-    unbounded = schedule(replace(program, buffers=endless), target)
+    program = compile(MatmulSpec(32, 32, 32 * chips), target, ShardPlan(chips, reduce))
+    unbounded = schedule(with_depth(program, None))
     assert unbounded.schedule.cycles == program.schedule.cycles
 
 
@@ -75,11 +87,8 @@ def test_a_deeper_buffer_is_never_slower(name):
     program = sharded(4, k=32)
     by_depth = []
     for depth in (1, 2, 3, 4):
-        buffers = tuple(
-            replace(buffer, depth_pages=depth if buffer.name == name else buffer.depth_pages)
-            for buffer in program.buffers
-        )
-        by_depth.append(schedule(replace(program, buffers=buffers), TOKEN).schedule.cycles)
+        deeper = changed(program, name, depth=Depth(depth))
+        by_depth.append(schedule(deeper).schedule.cycles)
     assert by_depth == sorted(by_depth, reverse=True)
 
 
@@ -101,7 +110,8 @@ def test_the_slower_of_array_and_link_is_the_bound_and_is_named(width):
     target = get("token-mesh", link_width_bits=width)
     program = sharded(4, target=target)
     link_cycles = 8 * -(-8 * 32 // width)
-    interval, name = page_interval(program, target)
+    (part,) = components(program)
+    interval, name = round_cycles(program, part)
     assert interval == max(2 * 8, link_cycles)
     assert name == program.schedule.bound == ("compute" if link_cycles <= 16 else "link c1->c0")
 
@@ -111,17 +121,25 @@ def test_a_single_slow_link_is_the_one_that_is_named():
     links = tuple(
         replace(link, width_bits=4) if link.name == "c3->c2" else link for link in program.links
     )
-    again = schedule(replace(program, links=links), TOKEN).schedule
+    again = schedule(replace(program, links=links)).schedule
     assert again.bound == "link c3->c2"
     assert again.cycles > program.schedule.cycles
 
 
-def test_beats_are_in_order_and_causal():
-    program = sharded(5, "star", target=MANY_PORTS)
-    pages = program.work.result_pages
-    times = TimingModel(program, pages=pages, target=MANY_PORTS).solve()
+@pytest.mark.parametrize(
+    "program",
+    [
+        sharded(5, "star", target=MANY_PORTS),
+        spread(mesh=Mesh(tp=4), result="all"),
+        *map(shared_links, range(5)),
+    ],
+    ids=lambda p: p.name,
+)
+def test_beats_are_in_order_and_causal(program):
+    (part,) = components(program)
+    times = TimingModel(program, part, part.rounds).solve()
     for name, written in times.written.items():
-        assert len(written) == pages * program.tile
+        assert len(written) == part.rounds * part.share[name] * program.tile
         assert all(before < after for before, after in pairwise(written.tolist()))
         assert (written < times.readable[name]).all()
         assert (times.readable[name] <= times.taken[name]).all()
@@ -129,21 +147,41 @@ def test_beats_are_in_order_and_causal():
         if isinstance(stage.kind, Recv):
             (edge,) = program.edges_by_destination[stage.name]
             flight = times.written[stage.outs[0]] - times.taken[edge.buffer]
-            assert (flight >= program.link_by_name[edge.route[0]].latency_cycles).all()
-    assert times.stored[-1] == program.schedule.cycles
+            assert (flight >= program.link_by_name[edge.link].latency_cycles).all()
+    assert max(stored[-1] for stored in times.stored.values()) == program.schedule.cycles
 
 
-@pytest.mark.parametrize("pages", [1, 3, 40, 150])
+@pytest.mark.parametrize("rounds", [1, 3, 40, 150])
 @pytest.mark.parametrize("seed", range(20))
-def test_any_depths_and_any_links_are_timed_as_the_tokens_run(seed, pages):
+@pytest.mark.parametrize("draw", [random_program, random_mesh_program, shared_links])
+def test_any_depths_and_any_links_are_timed_as_the_tokens_run(draw, seed, rounds):
     """Also depths that cost cycles, and links of unequal pace and latency in one barrier."""
-    program = with_links(random_program(seed), seed)
-    work = replace(program.work, m_tiles=pages, n_tiles=1)
+    program = with_links(draw(seed), seed)
+    part = parts_of(program, rounds)[0]
     for most in (1, 2, 5):
-        program = replace(with_depths(program, seed, most), work=work)
-        timings = schedule(program, program.target).schedule.timings
-        run = TokenRun(program, pages).run()
-        assert run.sent == {t.stage: (t.first_beat, t.last_beat) for t in timings}
+        program = with_depths(program, seed, most)
+        run, followed = TokenRun(program, part).run(), follow(program, part)
+        assert followed.end == run.end
+        for stage in part.stages:
+            if isinstance(stage.kind, Load):
+                continue
+            beats = [followed.times.written[name] for name in stage.outs]
+            beats = beats or [followed.times.stored[stage.name]]
+            first, last = min(int(each[0]) for each in beats), max(map(followed.last, beats))
+            assert run.sent[stage.name] == (first, last)
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 7, 60, 1000])
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("draw", [random_program, random_mesh_program, shared_links])
+def test_the_end_without_limits_is_found_from_the_first_rounds_and_the_last(draw, seed, rounds):
+    """It is the one that is found from all of them, and the one that other code finds."""
+    program = with_depth(with_links(draw(seed), seed), None)
+    for part in parts_of(program, rounds):
+        found = unbounded_end(program, part)
+        everything = TimingModel(program, part, rounds, bounded=False).solve().stored
+        assert found == max(int(cycles[-1]) for cycles in everything.values())
+        assert found == end_of_tokens(program, part)
 
 
 @pytest.mark.parametrize("tile", [2, 4, 8, 16])

@@ -2,11 +2,15 @@ from dataclasses import replace
 
 import pytest
 
+from compiler.ir.stage import Load, Store
 from compiler.ir.walk import Loop, Walk
+from compiler.shard_plan import ShardPlan
 from hw import system
+from hw.units import UNITS, UnitKind
 from sim.amaranth_engine import AmaranthEngine
 from sim.errors import SimulationHangError
 from sim.hang import waiting_stages
+from tests.hw.hand_built import relay, shared_link
 from tests.hw.simulation import idle, simulate
 from tests.hw.system_bench import SETTLING_CYCLES, SystemBench
 from tests.programs import program_for, random_operands
@@ -27,24 +31,32 @@ def waits_of(program) -> set[str]:
     return set(waits)
 
 
-def with_walk(program, stage: str, page_count: int):
-    """A program whose stage visits page 0 that many times and no other."""
-    return replace(
-        program,
-        stages=tuple(
-            replace(s, kind=replace(s.kind, walk=Walk((Loop(page_count, 0),))))
-            if s.name == stage
-            else s
-            for s in program.stages
-        ),
-    )
+@pytest.fixture
+def misled(monkeypatch):
+    """Lets the hardware of a load or a store go through that many pages, whatever it should do."""
+
+    def mislead(tensor: str, page_count: int) -> None:
+        for kind in (Load, Store):
+            monkeypatch.setitem(UNITS, kind, _misled(UNITS[kind], tensor, page_count))
+
+    return mislead
+
+
+def _misled(unit: UnitKind, tensor: str, page_count: int) -> UnitKind:
+    def build(kind, around):
+        if kind.tensor == tensor:
+            kind = replace(kind, walk=Walk((Loop(page_count, 0),)))
+        return unit.build(kind, around)
+
+    return replace(unit, build=build)
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_a_load_that_ends_too_early_starves_all_that_follow_it(target):
+def test_a_load_that_ends_too_early_starves_all_that_follow_it(target, misled):
     # Chip 3 lacks half a result; all others have done what they can.
     program = program_for(4, 4, 32, chips=4, target=target)
-    assert waits_of(with_walk(program, "c3.load_b", 1)) == {
+    misled("c3.b", 1)
+    assert waits_of(program) == {
         "c3.matmul waits for a page from c3.load_b in c3.b_pages",
         "c2.recv_0 waits for a page from c3.matmul over c3->c2",
         "c2.fold waits for a page from c2.recv_0 in c2.landing_0",
@@ -55,9 +67,10 @@ def test_a_load_that_ends_too_early_starves_all_that_follow_it(target):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_the_other_load_then_waits_for_room(target):
+def test_the_other_load_then_waits_for_room(target, misled):
     program = program_for(8, 8, 16, target=target)
-    assert waits_of(with_walk(program, "load_a", 2)) == {
+    misled("a", 2)
+    assert waits_of(program) == {
         "load_b waits for room in b_pages",
         "matmul waits for a page from load_a in a_pages",
         "store_c waits for a page from matmul in partial",
@@ -65,20 +78,22 @@ def test_the_other_load_then_waits_for_room(target):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_a_product_whose_loads_both_ended_waits_for_both(target):
+def test_a_product_whose_loads_both_ended_waits_for_both(target, misled):
     program = program_for(4, 4, 16, target=target)
-    short = with_walk(with_walk(program, "load_a", 3), "load_b", 3)
-    assert waits_of(short) == {
+    misled("a", 3)
+    misled("b", 3)
+    assert waits_of(program) == {
         "matmul waits for a page from load_a in a_pages",
         "matmul waits for a page from load_b in b_pages",
         "store_c waits for a page from matmul in partial",
     }
 
 
-def test_products_and_loads_that_have_done_their_work_are_not_named():
+def test_products_and_loads_that_have_done_their_work_are_not_named(misled):
     # The store wants one page more than there is.
     program = program_for(8, 8, 16, chips=2)
-    assert waits_of(with_walk(program, "c0.store_c", 5)) == {
+    misled("c", 5)
+    assert waits_of(program) == {
         "c0.store_c waits for a page from c0.fold in c0.reduced",
         "c0.fold waits for a page from c0.matmul in c0.partial",
         "c0.fold waits for a page from c0.recv_0 in c0.landing_0",
@@ -148,6 +163,47 @@ def test_page_slots_that_are_never_offered_hold_every_semaphore_link(monkeypatch
         "c2.fold waits for a page from c2.recv_0 in c2.landing_0",
         "c0.store_c waits for a page from c0.fold in c0.reduced",
     }
+
+
+def test_a_relay_whose_sender_starves_says_where_the_pages_should_have_come_from(misled):
+    misled("c2.b", 7)
+    assert waits_of(relay()) == {
+        "c2.matmul waits for a page from c2.load_b in c2.b_pages",
+        "c1.recv waits for a page from c2.matmul over c2->c1",
+        "c0.recv waits for a page from c1.recv over c1->c0",
+        "c0.store_c waits for a page from c0.recv in c0.landing",
+    }
+
+
+def test_a_merge_waits_for_the_input_whose_turn_it_is_alone(misled):
+    # Input 0 has every third turn. The other has pages, more than it may pass on.
+    misled("c1.b_0", 3)
+    assert waits_of(shared_link((0, 1, 1), depth_pages=1)) == {
+        "c1.matmul_0 waits for a page from c1.load_b_0 in c1.b_pages_0",
+        "c1.merge waits for a page from c1.matmul_0 in c1.partial_0",
+        "c1.load_a_1 waits for room in c1.a_pages_1",
+        "c1.load_b_1 waits for room in c1.b_pages_1",
+        "c1.matmul_1 waits for room for a whole page in c1.partial_1",
+        "c0.recv waits for a page from c1.merge over c1->c0",
+        "c0.split waits for a page from c0.recv in c0.landing",
+        "c0.store_c_0 waits for a page from c0.split in c0.part_0",
+        "c0.store_c_1 waits for a page from c0.split in c0.part_1",
+    }
+
+
+def test_a_copy_that_finds_no_room_names_the_outputs_that_have_none(monkeypatch):
+    plan = ShardPlan(3, "star", result="all")
+    program = program_for(4, 64, 12, plan=plan, link_latency_cycles=2)
+    links = tuple(
+        replace(link, latency_cycles=3) if link.name == "c0->c2" else link for link in program.links
+    )
+    monkeypatch.setattr(system, "LinkChannel", one_way_if_latency_is(3))
+    waits = waits_of(replace(program, links=links))
+    assert {line for line in waits if line.startswith("c0.copy")} == {
+        "c0.copy waits for room in c0.whole_1"
+    }
+    assert "link c0->c2 waits for a free page in c2.landing_whole" in waits
+    assert "c1.recv_whole waits for a page from c0.copy over c0->c1" in waits
 
 
 @pytest.mark.parametrize("target", TARGETS)

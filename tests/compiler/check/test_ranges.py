@@ -6,21 +6,21 @@ from itertools import product
 
 import numpy as np
 import pytest
-from compiler.passes.shard import ShardPlan
 
 from compiler.check.ranges import bits_for, ranges
 from compiler.errors import AccumulatorOverflowError
-from compiler.ir.body import Add, Literal, Max, Operand
+from compiler.ir.body import Add, Literal, Max, Operand, left_fold
 from compiler.ir.dtype import integer
-from compiler.ir.init import Const, External, Pattern, Values, Zero
+from compiler.ir.init import Const, External, Init, Pattern, Values, Zero
+from compiler.ir.mesh import Mesh
 from compiler.ir.program import Program
-from compiler.ir.stage import Map
+from compiler.ir.stage import Copy, Fold, Map, Merge, Split, Stage
 from compiler.ir.tensor import ValueRange
-from compiler.pipeline import compile, shard
+from compiler.pipeline import compile
+from compiler.shard_plan import ShardPlan
 from compiler.targets import get
 from compiler.workload import MatmulSpec
 from tests.compiler.programs import TOKEN, changed, compiled, sharded
-from tests.mutation.mutations import BY_NAME
 
 SPANS = [(-128, 127), (-128, -1), (-128, 0), (0, 127), (1, 127), (-1, 1), (3, 5), (-7, -4), (0, 0)]
 ONE, FOUR = compiled(), sharded(4)
@@ -68,7 +68,7 @@ def extremes(spec: MatmulSpec, begin: int, end: int) -> tuple[int, int]:
 @pytest.mark.parametrize(("a", "b"), [*product(SPANS, SPANS)])
 def test_needed_bits_are_those_of_the_extremes_of_numpy(a, b):
     spec = MatmulSpec(3, 5, 21, k_pad=3, a_range=ValueRange(*a), b_range=ValueRange(*b))
-    program = shard(compile(spec, TARGET), ShardPlan(3), TARGET)
+    program = compile(spec, TARGET, ShardPlan(3))
     needed = needed_bits(program)
     slices = {"c0.partial": (0, 8), "c1.partial": (8, 16), "c2.partial": (16, 24)}
     slices |= {"c0.landing_0": (8, 16), "c0.landing_1": (16, 24), "c0.reduced": (0, 24)}
@@ -167,8 +167,9 @@ def test_stated_values_may_reach_the_ends_of_their_range(program):
             "c is int21, but the sums need 22 bits",
         ),
         (
-            BY_NAME["the operands of a product are swapped"].apply(ONE),
-            "product 'matmul' takes the right operand first and the left operand second",
+            changed(ONE, "matmul", ins=("b_pages", "a_pages")),
+            "product 'matmul' takes the right operand first and the left operand second: it "
+            "multiplies 'b' by 'a'; the program claims to multiply 'a' by 'b'",
         ),
     ],
 )
@@ -176,21 +177,74 @@ def test_whatever_speaks_against_the_ranges_is_said(program, text):
     assert text in ranges(program).violations
 
 
-PADDED = shard(compile(MatmulSpec(16, 16, 60, k_pad=4), TOKEN), ShardPlan(4), TOKEN)
+PADDED = compile(MatmulSpec(16, 16, 52, k_pad=12), TOKEN, ShardPlan(4))
 
 
-@pytest.mark.parametrize("init", [Const(1), Pattern(3, 1), Values((0,) * 255 + (1,))])
 @pytest.mark.parametrize("name", ["c3.a", "c3.b"])
-def test_padding_that_is_not_zero_is_refused(name, init):
-    program = changed(PADDED, name, init=init)
-    text = f"{name} holds values behind element 60 of the contraction"
-    assert text in ranges(program).violations
+def test_of_a_part_the_elements_of_its_value_are_looked_at(name):
+    """Chip 3 holds 4 of its 16 elements of the contraction; zeros behind them are in no range."""
+    narrow, value = ValueRange(5, 127), PADDED.tensor_by_name[name].value
+    program = replace(
+        PADDED,
+        tensors=tuple(
+            replace(tensor, value_range=narrow) if tensor.value == value else tensor
+            for tensor in PADDED.tensors
+        ),
+    )
+    for init in (Const(5), Values((5,) * 64), External()):
+        assert not any("holds" in said for said in said_of(program, name, init))
+    for init, element in ((Const(4), 4), (Zero(), 0), (Values((5,) * 63 + (4,)), 4)):
+        text = f"{name} holds {element}, which is outside of [5, 127]"
+        assert text in said_of(program, name, init)
+    tight = changed(PADDED, name, value_range=ValueRange(0, 62))
+    assert f"{name} holds 63, which is outside of [0, 62]" in said_of(tight, name, Pattern(100, 0))
 
 
-def test_padding_that_is_zero_may_be_stated():
-    a = tuple(int(col < 12) for _ in range(16) for col in range(16))
-    b = tuple(int(row < 12) for row in range(16) for _ in range(16))
-    for name, values in (("c3.a", a), ("c3.b", b)):
-        for init in (Zero(), Const(0), External(), Values(values)):
-            assert ranges(changed(PADDED, name, init=init)).holds
-    assert ranges(changed(PADDED, "c2.a", init=Const(1))).holds
+def said_of(program: Program, name: str, init: Init) -> tuple[str, ...]:
+    return ranges(changed(program, name, init=init)).violations
+
+
+def test_of_a_part_that_is_all_padding_nothing_is_asked():
+    """Chip 3 has no element of the contraction, and adds nothing."""
+    program = compile(MatmulSpec(16, 16, 48, k_pad=16), TOKEN, ShardPlan(4))
+    assert needed_bits(program)["c3.partial"] == (1, 32)
+    for name in ("c3.a", "c3.b"):
+        for init in (Const(999), Pattern(999, 0), Values(())):
+            assert ranges(changed(program, name, init=init)).holds
+
+
+@pytest.mark.parametrize("result", ["home", "all"])
+@pytest.mark.parametrize("a", [(-128, 127), (3, 5)])
+def test_over_a_mesh_every_sum_has_the_bits_that_its_slices_need(result, a):
+    """Three of five tiles of the contraction are summed by the first chips, two by the others."""
+    mesh, shard = Mesh(row=2, col=2), {"m": "row", "k": "col"}
+    spec = MatmulSpec(8, 4, 20, a_range=ValueRange(*a))
+    plan = ShardPlan(mesh, shard=shard, result=result, uneven=True)
+    needed = needed_bits(compile(spec, TARGET, plan))
+    spans = {"partial": ((0, 12), (12, 20)), "landing_0": ((12, 20), (12, 20))}
+    for name, (bits, _) in needed.items():
+        chip, local = name.split(".")
+        span = spans.get(local, ((0, 20), (0, 20)))[int(chip[1:]) % 2]
+        assert bits == brute_bits(*extremes(spec, *span)), name
+
+
+def test_what_is_merged_has_the_bits_of_all_that_it_is_made_of():
+    """On its way to the store, the sum takes turns with what is added to it twice."""
+    joint = replace(ONE.buffer_by_name["partial"], name="joint")
+    names = ("one", "two", "more", "twice", "three", "four")
+    program = changed(ONE, "store_c", ins=("three",))
+    program = replace(
+        program,
+        stages=(
+            *program.stages,
+            Stage("copy", Copy(), ins=("partial",), outs=("one", "two", "more")),
+            Stage("fold", Fold(left_fold(2)), ins=("two", "more"), outs=("twice",)),
+            Stage("merge", Merge((0, 1)), ins=("one", "twice"), outs=("joint",)),
+            Stage("split", Split((0, 1)), ins=("joint",), outs=("three", "four")),
+        ),
+        buffers=(*ONE.buffers, joint, *(replace(joint, name=name) for name in names)),
+    )
+    needed = needed_bits(program)
+    assert needed["partial"] == needed["one"] == needed["three"]
+    assert needed["joint"] == needed["twice"] == needed["four"]
+    assert needed["joint"][0] == needed["partial"][0] + 1

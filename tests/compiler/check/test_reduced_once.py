@@ -5,11 +5,13 @@ from dataclasses import replace
 import pytest
 
 from compiler.check.reduced_once import reduced_once
-from compiler.ir.body import Literal, Max, Operand
+from compiler.ir.body import Body, Literal, Max, Operand
+from compiler.ir.mesh import Mesh
 from compiler.ir.program import Program
 from compiler.ir.stage import MatmulTiles, Stage, Store
+from compiler.ir.tensor import Part
 from compiler.ir.walk import Loop, Walk
-from tests.compiler.programs import changed, compiled, cut_off, sharded, without
+from tests.compiler.programs import changed, compiled, cut_off, sharded, spread, without
 
 ONE, FOUR = compiled(), sharded(4)
 RECTIFIER = Max(Operand(0), Literal(0))
@@ -21,6 +23,12 @@ def walked(stage: str, *loops: tuple[int, int], program: Program = ONE) -> Progr
     return changed(program, stage, kind=replace(kind, walk=walk))
 
 
+def claiming(body: Body) -> Program:
+    """The program claims to map its sums."""
+    (product,) = ONE.graph.operations
+    return replace(ONE, graph=replace(ONE.graph, operations=(replace(product, map=body),)))
+
+
 def contracted(blocks: tuple[int, int]) -> Program:
     """A product of one result tile that adds these of its 4 blocks, the first one included."""
     program = compiled(8, 8, 32)
@@ -30,10 +38,23 @@ def contracted(blocks: tuple[int, int]) -> Program:
     return program
 
 
-@pytest.mark.parametrize("program", [ONE, compiled(5, 17, 9), FOUR, sharded(5, "star")])
+MESH = Mesh(row=2, col=2)
+SPREAD = [
+    spread(mesh=MESH, shard=(("m", "row"), ("n", "col"))),
+    spread(40, 24, 64, mesh=MESH, shard=(("m", "row"), ("k", "col")), uneven=True),
+    spread(mesh=MESH, shard=(("n", "row"), ("k", "col")), result="all"),
+    spread(mesh=MESH, shard=(("k", "col"),)),
+]
+
+
+@pytest.mark.parametrize(
+    "program", [ONE, compiled(5, 17, 9), FOUR, sharded(5, "star"), *SPREAD], ids=lambda p: p.name
+)
 def test_what_the_compiler_reduces_is_reduced_once(program):
     claim, tile = program.claim, program.tile
-    tiles, blocks = -(-claim.m // tile) * -(-claim.n // tile), -(-claim.k // tile)
+    parts = [tensor for tensor in program.tensors if tensor.value == "c"]
+    tiles = sum(-(-part.rows // tile) * -(-part.cols // tile) for part in parts)
+    blocks = -(-claim.k // tile)
     obligation = reduced_once(program)
     assert obligation.holds
     assert obligation.evidence == (
@@ -85,14 +106,14 @@ def test_the_order_of_the_contraction_does_not_matter():
     ("program", "text"),
     [
         (
-            replace(ONE, claim=replace(ONE.claim, m=24)),
-            "store_c stores 16 x 16 c, but the claim is 24 x 16 c",
+            changed(ONE, "c", rows=24),
+            "store_c writes 4 of 6 output tiles in 4 pages, of which 4 arrive",
         ),
         (
-            replace(ONE, claim=replace(ONE.claim, output="d")),
-            "store_c stores 16 x 16 c, but the claim is 16 x 16 d",
+            changed(ONE, "c", part=Part("a")),
+            "store 'store_c' writes to tensor 'c', which is no part of 'c'",
         ),
-        (changed(ONE, "store_c", kind=Store("c")), "store_c has no walk"),
+        (changed(ONE, "store_c", kind=Store("c")), "store 'store_c' has no walk"),
         (
             walked("store_c", (2, 1), (2, 2)),
             "store_c writes output tile 1 to the place of tile 2",
@@ -106,13 +127,14 @@ def test_the_order_of_the_contraction_does_not_matter():
             "store_c writes 4 of 4 output tiles in 8 pages, of which 4 arrive",
         ),
         (
-            replace(ONE, claim=replace(ONE.claim, map=RECTIFIER)),
+            claiming(RECTIFIER),
             "the sum is mapped by nothing, not by max(op0, 0)",
         ),
         (without(ONE, "matmul", "store_c", "partial"), "nothing is stored"),
         (
             changed(ONE, "matmul", ins=("b_pages", "a_pages")),
-            "product 'matmul' takes the right operand first and the left operand second",
+            "product 'matmul' takes the right operand first and the left operand second: it "
+            "multiplies 'b' by 'a'; the program claims to multiply 'a' by 'b'",
         ),
     ],
 )
@@ -123,7 +145,44 @@ def test_whatever_is_not_the_claimed_sum_is_said(program, text):
 def test_every_store_is_looked_at():
     """A second store, of the columns for the rows, behind one that is right."""
     program = replace(FOUR, stages=(*FOUR.stages, second_store()))
-    assert "again writes output tile 1 to the place of tile 2" in reduced_once(program).violations
+    assert reduced_once(program).violations == (
+        "again writes output tile 1 to the place of tile 2",
+        "c0.store_c and again both store c",
+    )
+
+
+@pytest.mark.parametrize("program", SPREAD, ids=lambda p: p.name)
+def test_on_every_chip_that_stores_it_is_said_what_goes_wrong(program):
+    """The last chip that stores takes columns for rows; its tiles are numbered in the whole."""
+    store = [stage for stage in program.stages if isinstance(stage.kind, Store)][-1]
+    part, value = program.tensor_by_name[store.kind.tensor], program.graph.value_by_name["c"]
+    rows, cols = part.row_tiles, part.col_tiles
+    kind = Store(part.name, Walk((Loop(cols, 1), Loop(rows, cols))))
+    first = part.part.row // 8 * (value.cols // 8) + part.part.col // 8
+    assert reduced_once(changed(program, store.name, kind=kind)).violations == (
+        f"{store.name} writes output tile {first + 1} to the place of tile "
+        f"{first + value.cols // 8}",
+    )
+
+
+def test_of_a_part_in_the_place_of_another_every_tile_is_misplaced():
+    program = SPREAD[0]
+    assert (
+        "c3.store_c writes output tile 10 to the place of tile 2"
+        in reduced_once(
+            changed(program, "c3.c", part=program.tensor_by_name["c1.c"].part)
+        ).violations
+    )
+
+
+def test_pages_in_too_odd_an_order_to_be_counted_are_said_to_miss_some(monkeypatch):
+    monkeypatch.setattr("compiler.ir.walk.ENUMERATED_PAGES", 5)
+    program = walked("store_c", (2, 0), (2, 2), (2, 1), program=compiled(24, 16, 64))
+    text = "store_c writes 4 of 6 output tiles in 8 pages, of which 6 arrive"
+    assert text in reduced_once(program).violations
+    program = walked("store_c", (2, 3), (3, 2), program=program)
+    text = "store_c writes some of 8 output tiles in 6 pages, of which 6 arrive"
+    assert text in reduced_once(changed(program, "c", rows=32)).violations
 
 
 def second_store() -> Stage:

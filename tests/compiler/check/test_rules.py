@@ -4,7 +4,6 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from compiler.ir.distribution import Replicated
 
 from compiler.check.rules import capacity, handoffs, landing, meaning, well_formed
 from compiler.ir.edge import Fifo, Link

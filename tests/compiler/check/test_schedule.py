@@ -5,12 +5,15 @@ from dataclasses import replace
 import pytest
 
 from compiler.check.schedule import schedule
+from compiler.ir.buffer import Depth
+from compiler.ir.mesh import Mesh
 from compiler.ir.program import Program, StageTiming
 from compiler.ir.stage import MatmulTiles, Store
 from compiler.pipeline import compile
 from compiler.targets import get
 from compiler.workload import MatmulSpec
-from tests.compiler.programs import SEMAPHORE, TOKEN, changed, compiled, sharded
+from tests.compiler.programs import SEMAPHORE, TOKEN, changed, compiled, sharded, spread
+from tests.compiler.random_programs import random_mesh_program, shared_links
 
 ONE, FOUR = compiled(), sharded(4)
 NARROW = sharded(4, target=get("token-mesh", link_width_bits=8))
@@ -35,9 +38,9 @@ def timed(stage: str, program: Program = FOUR, **changes: int) -> Program:
     ids=lambda p: f"{p.name} on {p.target.link_width_bits} bits",
 )
 def test_what_the_compiler_states_is_possible(program):
-    work, tile = program.work, program.tile
-    pages = work.m_tiles * work.n_tiles
-    array = pages * work.k_blocks * tile
+    claim, tile = program.claim, program.tile
+    pages = -(-claim.m // tile) * -(-claim.n // tile)
+    array = pages * -(-claim.k // (tile * program.chip_count)) * tile
     link = (pages - 1) * tile * -(-32 * tile // program.target.link_width_bits)
     obligation = schedule(program)
     assert obligation.holds
@@ -105,13 +108,13 @@ def test_whatever_is_impossible_is_said(program, text):
 @pytest.mark.parametrize(
     "program",
     [
-        changed(FOUR, "c0.landing_0", depth_pages=None),
-        changed(FOUR, "c0.landing_0", depth_pages=-1),
-        changed(FOUR, "c1.matmul->c0.recv_0", route=None),
+        changed(FOUR, "c0.landing_0", depth=None),
+        changed(FOUR, "c0.landing_0", depth=Depth(-1)),
+        changed(FOUR, "c1.matmul->c0.recv_0", link=None),
         changed(FOUR, "c0.store_c", kind=Store("c")),
         changed(FOUR, "c2.fold", kind=MatmulTiles(2)),
     ],
-    ids=["no depth", "negative depth", "no route", "no walk", "product of sums"],
+    ids=["no depth", "negative depth", "no link", "no walk", "product of sums"],
 )
 def test_what_cannot_be_run_is_left_to_the_other_obligations(program):
     """They say why; this one says what it can without a run, and does not fail."""
@@ -124,3 +127,23 @@ def test_either_bound_may_be_stated_where_array_and_link_take_the_same():
     bounds = ("compute", *(f"link {link.name}" for link in program.links))
     assert all(schedule(stated(program, bound=bound)).holds for bound in bounds)
     assert not schedule(stated(program, bound="link c9->c0")).holds
+
+
+@pytest.mark.parametrize("draw", [random_mesh_program, shared_links])
+@pytest.mark.parametrize("seed", range(15))
+def test_meshes_and_shared_links_are_timed_as_the_tokens_run(draw, seed):
+    program = draw(seed)
+    assert schedule(program).violations == ()
+
+
+def test_what_most_is_needed_of_is_what_needs_most_over_the_whole_run():
+    """Of 5 rows of tiles over 2 chips, the first has 3: its arrays need the most."""
+    program = spread(40, 16, 64, mesh=Mesh(tp=2), shard=(("m", "tp"),), uneven=True)
+    ideal = 3 * 2 * 64
+    assert program.schedule.ideal_cycles == ideal
+    assert schedule(program).evidence == (
+        ("stated cycles", program.schedule.cycles),
+        ("least cycles", ideal),
+    )
+    short = f"{2 * 2 * 64} ideal cycles are stated, but the arrays need {ideal}"
+    assert short in schedule(stated(program, ideal_cycles=2 * 2 * 64)).violations

@@ -202,8 +202,8 @@ def test_turns_that_leave_no_room_for_what_is_waited_for_get_stuck_and_it_is_sai
     assert not run_of(in_turns((0, 0, 1, 1), 2)).stuck
     (stuck,) = run_of(in_turns((0, 0, 1, 1), 1)).stuck
     assert stuck == (
-        "no stage can go on: c0.split_c1 waits for room in c0.landing_0, "
-        "c0.fold waits for a page in c0.landing_1"
+        "no stage can go on: c0.fold waits for a page in c0.landing_1, "
+        "c0.split_c1 waits for room in c0.landing_0"
     )
 
 

@@ -55,7 +55,9 @@ def plain_flow(program: Program) -> tuple[dict[str, list], dict[str, list]]:
                 for index, page in enumerate(sources[0]):
                     made[turns[index % len(turns)]].append(page)
             case Store(_, walk):
-                stored[stage.name] = [*zip(sources[0], tiles_of(program, stage, walk))]
+                stored[stage.name] = [
+                    *zip(sources[0], tiles_of(program, stage, walk), strict=False)
+                ]
                 made = []
             case _:
                 made = sources * len(stage.outs)
@@ -119,7 +121,7 @@ def listed(flow: PageFlow) -> tuple[dict[str, list], dict[str, list]]:
     """A flow page by page, as :func:`plain_flow` gives it."""
     held = {name: pages_of(pages) for name, pages in flow.held.items()}
     stored = {
-        name: [*zip(pages_of(stored.pages), stored.written)]
+        name: [*zip(pages_of(stored.pages), stored.written, strict=False)]
         for name, stored in flow.stored.items()
     }
     return held, stored

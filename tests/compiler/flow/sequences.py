@@ -1,5 +1,7 @@
 """Random sequences, and what is true of them by looking at every vector."""
 
+from itertools import pairwise
+
 from hypothesis import strategies as st
 
 from compiler.flow.nest import Nest, Step, Vector
@@ -33,7 +35,7 @@ def nest_of(vectors: list[Vector]) -> Nest | None:
         alike += 1
     rows = [vectors[i : i + alike] for i in range(0, len(vectors), alike)]
     for row in rows:
-        if len(row) < alike or {_between(a, b) for a, b in zip(row, row[1:])} - {by}:
+        if len(row) < alike or {_between(a, b) for a, b in pairwise(row)} - {by}:
             return None
     heads = nest_of([row[0] for row in rows])
     return heads and Nest(heads.base, (*heads.loops, Step(alike, by)))

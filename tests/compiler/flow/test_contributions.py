@@ -1,6 +1,7 @@
 """Contributions count what counting one by one counts."""
 
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -27,7 +28,7 @@ intervals = st.lists(
 def counted(spans) -> Counter:
     times = Counter()
     for begin, end, count in spans:
-        times.update({block: count for block in range(begin, end)})
+        times.update(dict.fromkeys(range(begin, end), count))
     return times
 
 
@@ -35,7 +36,7 @@ def counted(spans) -> Counter:
 def test_intervals_are_sorted_and_as_long_as_they_can_be(spans):
     found = added(spans)
     assert counted(found.intervals) == counted(spans)
-    for (_, end, times), (begin, _, others) in zip(found.intervals, found.intervals[1:]):
+    for (_, end, times), (begin, _, others) in pairwise(found.intervals):
         assert end < begin or (end == begin and times != others)
     assert all(begin < end for begin, end, _ in found.intervals)
 
@@ -56,7 +57,9 @@ def test_contributions_of_blocks_are_those_that_are_counted(nest):
 def test_missing_and_repeated_blocks_are_named(spans, extent):
     found, times = added(spans), counted(spans)
     missing = [block for block in range(extent) if not times[block]]
-    assert [block for b, e in found.missing(extent) for block in range(b, min(e, extent))] == missing
+    assert [
+        block for b, e in found.missing(extent) for block in range(b, min(e, extent))
+    ] == missing
     repeated = sorted(block for block, count in times.items() if count > 1)
     assert [block for begin, end in found.repeated() for block in range(begin, end)] == repeated
     assert found.first_repeated_times == (times[repeated[0]] if repeated else 1)

@@ -28,7 +28,9 @@ def test_length_places_and_bounds_are_those_of_the_vectors(nest):
     assert nest.length == len(vectors)
     assert [nest.at(index) for index in range(len(vectors))] == vectors
     if vectors:
-        assert nest.bounds == tuple(tuple(map(end, zip(*vectors))) for end in (min, max))
+        assert nest.bounds == tuple(
+            tuple(map(end, zip(*vectors, strict=True))) for end in (min, max)
+        )
 
 
 @given(one=nests(), other=nests())

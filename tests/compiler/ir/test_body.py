@@ -1,5 +1,7 @@
 """The expression of a fold is read the same by all who read it."""
 
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from compiler.ir.body import (
     Literal,
     Max,
     Operand,
+    fold_up,
     image,
     is_operation,
     left_fold,
@@ -16,6 +19,7 @@ from compiler.ir.body import (
     operands_of,
     widest_image,
 )
+from compiler.ir.body_text import parse_body
 
 bodies = st.recursive(
     st.integers(0, 9).map(Operand),
@@ -123,3 +127,58 @@ def test_literals_come_from_left_to_right():
     body = Add(Max(Literal(3), Operand(0)), Add(Literal(-1), Literal(3)))
     assert list(literals_of(body)) == [3, -1, 3]
     assert list(literals_of(left_fold(3))) == []
+
+
+LONG = 1024
+"""Operands of a fold at a chip with as many link ports as there may be."""
+
+
+@given(bodies)
+def test_equal_expressions_are_those_with_the_same_parts_in_the_same_places(body):
+    def same(one, other):
+        match one, other:
+            case (Add(), Add()) | (Max(), Max()):
+                return same(one.left, other.left) and same(one.right, other.right)
+            case (Add() | Max(), _) | (_, Add() | Max()):
+                return False
+            case _:
+                return one == other
+
+    for other in (body, Add(body, Operand(0)), Max(Operand(0), body), Operand(0), Add(*[body] * 2)):
+        assert (body == other) == same(body, other)
+        assert body != other or hash(body) == hash(other)
+
+
+@given(bodies)
+def test_an_expression_prints_as_what_makes_it(body):
+    assert eval(repr(body)) == body
+
+
+def test_a_fold_over_every_link_port_is_walked_without_recursion():
+    """Deeper than Python's stack: printing, comparing and reading it call nothing within itself."""
+    body, other = left_fold(LONG), left_fold(LONG)
+    assert LONG > sys.getrecursionlimit() > 0
+    assert body == other
+    assert hash(body) == hash(other)
+    assert body != left_fold(LONG - 1)
+    assert list(operands_of(body)) == list(range(LONG))
+    assert list(literals_of(body)) == []
+    assert is_operation(body)
+    assert image(body, -1, 2) == (-LONG, 2 * LONG)
+    assert widest_image(body, -1, 2) == (-LONG, 2 * LONG)
+    assert str(body).startswith("((((")
+    assert str(body).endswith(f" + op{LONG - 2}) + op{LONG - 1})")
+    assert repr(body).count("Add(") == LONG - 1
+    assert parse_body(str(body)) == body
+
+
+def test_what_an_expression_comes_to_is_put_together_from_the_left():
+    body = Max(Add(Operand(1), Literal(-3)), Operand(0))
+    said = fold_up(
+        body,
+        operand=lambda index: [f"in{index}"],
+        literal=lambda value: [str(value)],
+        add=lambda left, right: [*left, *right, "+"],
+        maximum=lambda left, right: [*left, *right, "max"],
+    )
+    assert said == ["in1", "-3", "+", "in0", "max"]

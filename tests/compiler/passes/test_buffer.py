@@ -3,33 +3,32 @@
 from dataclasses import replace
 
 import pytest
-from compiler.passes.shard import ShardPlan, replicate
 
+from compiler.flow.components import components
 from compiler.ir.buffer import Depth
+from compiler.ir.choice import Chooser
+from compiler.ir.mesh import Mesh
+from compiler.ir.program import Program
 from compiler.passes.buffer import choose_depths
-from compiler.passes.handshake import handshake
-from compiler.passes.partition import partition
-from compiler.passes.place import place
-from compiler.passes.route import route
 from compiler.passes.schedule import schedule
-from compiler.passes.tile import tile
-from compiler.shard_plan import ShardPlan
+from compiler.steady_state import unbounded_end
 from compiler.targets import get
-from tests.compiler.programs import MANY_PORTS, TOKEN, changed, compiled, lowered, partitioned
+from tests.compiler.programs import MANY_PORTS, TOKEN, changed, compiled, sharded, spread
+from tests.compiler.random_programs import (
+    random_mesh_program,
+    random_program,
+    shared_links,
+    with_depth,
+    with_links,
+)
 
 
-def placed(program, target=TOKEN):
-    """All that comes before the depths."""
-    return handshake(place(route(tile(program), target), target), target)
+def unbuffered(chips: int, reduce: str = "tree", *, target=TOKEN) -> Program:
+    program = compiled(target=target) if chips == 1 else sharded(chips, reduce, target=target)
+    return with_depth(program, None)
 
 
-def unbuffered(chips: int, reduce: str = "tree", *, target=TOKEN):
-    if chips == 1:
-        return placed(lowered(target=target), target)
-    return placed(partitioned(chips, reduce, target=target), target)
-
-
-def depths(program) -> dict[str, int]:
+def depths(program: Program) -> dict[str, int]:
     return {buffer.name: buffer.depth_pages for buffer in program.buffers}
 
 
@@ -43,6 +42,37 @@ def test_chosen_depths_cost_no_cycles(chips, reduce, latency):
     assert schedule(choose_depths(program)).schedule.cycles == unbounded
 
 
+@pytest.mark.parametrize("draw", [random_program, random_mesh_program, shared_links])
+@pytest.mark.parametrize("seed", range(20))
+def test_they_cost_none_on_any_links_either(draw, seed):
+    """Also where a chip has to run ahead, since the others are slower and nearer."""
+    program = with_depth(with_links(draw(seed), seed), None)
+    chosen = choose_depths(program)
+    unbounded = max(unbounded_end(program, part) for part in components(program))
+    assert schedule(chosen).schedule.cycles == unbounded
+    assert {buffer.depth.by for buffer in chosen.buffers} == {Chooser.COMPILER}
+
+
+def test_a_fast_chip_far_away_gets_room_to_run_ahead():
+    """Chip 1 has 2 blocks for each of the 3 of the home chip, and is 500 cycles away.
+
+    Both begin at once, so its sums are there some 500 cycles late, and after (500 + 8) / 8 pages
+    in time, if it can run ahead so far.
+    """
+    mesh = Mesh(tp=2)
+    program = spread(128, 128, 40, mesh=mesh, uneven=True)
+    links = tuple(replace(link, latency_cycles=500) for link in program.links)
+    program = replace(with_depth(program, None), links=links)
+    near = schedule(choose_depths(spread(128, 128, 40, mesh=mesh, uneven=True))).schedule
+    far = schedule(choose_depths(program)).schedule
+    (part,) = components(program)
+    assert far.cycles == unbounded_end(program, part)
+    assert far.cycles - near.cycles < 50
+    pages = part.rounds
+    assert pages == 16 * 16
+    assert all(depth <= pages for depth in depths(choose_depths(program)).values())
+
+
 def test_operands_wait_in_two_pages():
     chosen = depths(choose_depths(unbuffered(4)))
     assert {chosen[f"c{chip}.{side}_pages"] for chip in range(4) for side in "ab"} == {2}
@@ -51,8 +81,8 @@ def test_operands_wait_in_two_pages():
 @pytest.mark.parametrize("latency", [20, 100, 300])
 def test_a_landing_buffer_covers_both_ways_of_a_link(latency):
     target = get("token-mesh", link_latency_cycles=latency)
-    program = placed(partition(lowered(64, 64, 32, target=target), ShardPlan(2), target), target)
-    landing = choose_depths(program).buffer_by_name["c0.landing_0"].depth_pages
+    program = spread(64, 64, 32, mesh=Mesh(tp=2), target=target)
+    landing = program.buffer_by_name["c0.landing_0"].depth_pages
     interval = (32 // 2 // 8) * 8
     assert landing * interval >= 2 * latency
     assert (landing - 4) * interval < 2 * latency
@@ -71,8 +101,11 @@ def test_no_buffer_is_deeper_than_there_are_pages(chips):
 def test_a_depth_that_is_set_is_kept_and_changes_no_other(name, depth):
     program = unbuffered(4)
     chosen = depths(choose_depths(program))
-    kept = depths(choose_depths(changed(program, name, depth=Depth(depth))))
-    assert kept == chosen | {name: depth}
+    kept = choose_depths(changed(program, name, depth=Depth(depth)))
+    assert depths(kept) == chosen | {name: depth}
+    by = {buffer.name: buffer.depth.by for buffer in kept.buffers}
+    assert by.pop(name) is Chooser.HAND
+    assert set(by.values()) == {Chooser.COMPILER}
 
 
 def test_choosing_again_changes_nothing():
@@ -80,8 +113,16 @@ def test_choosing_again_changes_nothing():
     assert choose_depths(once) == once
 
 
+def test_chips_that_are_alike_get_the_same_depths():
+    program = spread(64, 64, 64, mesh=Mesh(row=4, col=2), shard=(("k", "col"), ("m", "row")))
+    chosen = depths(choose_depths(with_depth(program, None)))
+    homes = [chip for chip in range(8) if f"c{chip}.landing_0" in chosen]
+    assert len(homes) == 4
+    assert len({chosen[f"c{home}.landing_0"] for home in homes}) == 1
+    assert len({chosen[f"c{home}.partial"] for home in homes}) == 1
+
+
 def test_shallower_operand_buffers_are_never_faster():
     program = compiled()
     before = program.schedule.cycles
-    shallow = tuple(replace(buffer, depth=Depth(1)) for buffer in program.buffers)
-    assert schedule(replace(program, buffers=shallow)).schedule.cycles >= before
+    assert schedule(with_depth(program, 1)).schedule.cycles >= before

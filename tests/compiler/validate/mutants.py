@@ -15,6 +15,7 @@ from compiler.validate import validate
 from tests.compiler.programs import TOKEN
 
 SOURCES = Path(compiler.validate.__file__).parent
+RAISED = ("ValidationError", "FlowError")
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def rules_in(module: str) -> set[str]:
     tree = ast.parse((SOURCES / f"{module}.py").read_text(encoding="utf-8"))
     rules: set[str] = set()
     for call in ast.walk(tree):
-        if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "ValidationError":
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") in RAISED:
             rule = call.args[0]
             rules |= _strings(rule)
             if isinstance(rule, ast.Name):

@@ -4,14 +4,21 @@ import numpy as np
 import pytest
 
 from compiler.ir.body import Literal, Max, Operand
+from compiler.ir.buffer import Depth
+from compiler.ir.mesh import Mesh
+from compiler.shard_plan import ShardPlan
 from compiler.workload import MatmulSpec
 from sim.amaranth_engine import AmaranthEngine
 from sim.compiled.engine import CompiledEngine
 from sim.errors import SimulationHangError
 from sim.simulate import simulate
 from tests.compiler.programs import changed
+from tests.hw.hand_built import relay, shared_link
+from tests.hw.simulation import idle
+from tests.hw.simulation import simulate as run_on_amaranth
+from tests.hw.system_bench import SETTLING_CYCLES, SystemBench
 from tests.programs import finished, program_for, random_operands
-from tests.sim.compiled.images import images
+from tests.sim.compiled.images import images, results
 from tests.sim.compiled.needs import BUILDS_MODELS
 from tests.tiers import chosen
 
@@ -70,13 +77,58 @@ def test_a_run_gives_what_amaranths_simulator_gives(configuration, models):
         assert engine.run(contents, max_cycles=10_000) == expected
 
 
+ROWS = (("m", "row"), ("k", "col"))
+PLANS = {
+    "sums on every chip": ((4, 4, 16), ShardPlan(4, "tree", result="all")),
+    "a mesh": ((8, 4, 8), ShardPlan(Mesh(row=2, col=2), "star", shard=ROWS)),
+    "no links, uneven": ((10, 4, 2), ShardPlan(3, shard=(("m", "tp"),), uneven=True)),
+    "everything": (
+        (6, 4, 10),
+        ShardPlan(Mesh(row=2, col=3), shard=ROWS, result="all", uneven=True),
+    ),
+}
+
+
+@pytest.mark.parametrize("target", ["token-mesh", "barrier-mesh"])
+@pytest.mark.parametrize("name", chosen(PLANS, ["no links, uneven"]))
+def test_every_output_of_a_plan_is_what_amaranths_simulator_gives(name, target, models):
+    shape, plan = PLANS[name]
+    program = finished(MatmulSpec(*shape), target=target, tile=2, plan=plan)
+    operands = random_operands(program, 4)
+    contents = images(program, *operands)
+    expected = AmaranthEngine(program).run(contents, max_cycles=1000)
+    assert expected.memories == results(program, *operands)
+    assert expected.cycles == program.schedule.cycles
+    assert CompiledEngine(program, cache=models).run(contents, max_cycles=1000) == expected
+
+
+BY_HAND = {"a relay": relay, "a shared link": shared_link}
+
+
+@pytest.mark.parametrize("handoff", ["Token", "Semaphore", "Barrier"])
+@pytest.mark.parametrize("name", BY_HAND)
+def test_forwards_merges_and_splits_are_the_same(name, handoff, models):
+    program = BY_HAND[name](handoff=handoff)
+    operands = random_operands(program, 4)
+    run = CompiledEngine(program, cache=models).run(images(program, *operands), max_cycles=1000)
+    assert run.memories == results(program, *operands)
+    bench, took = SystemBench(program), []
+
+    async def testbench(ctx):
+        await idle(ctx, SETTLING_CYCLES)
+        took.append(await bench.multiply(ctx, *operands))
+
+    run_on_amaranth(bench.dut, testbench)
+    assert took == [(True, run.cycles)]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["token-mesh", "semaphore-mesh", "barrier-mesh"])
 def test_a_run_that_waits_for_every_single_page_is_the_same(target, models):
     program = program_for(8, 8, 8, target=target, tile=2, chips=4, link_latency_cycles=3)
     landings = [buffer.name for buffer in program.buffers if ".landing" in buffer.name]
     for name in landings:
-        program = changed(program, name, depth_pages=1)
+        program = changed(program, name, depth=Depth(1))
     contents = images(program, *random_operands(program, 7))
     expected = AmaranthEngine(program).run(contents, max_cycles=10_000)
     assert len(landings) == 3

@@ -1,27 +1,29 @@
-"""Order: walks that bring together tiles that do not belong together are refused."""
+"""Order of tiles: walks that bring together tiles that do not belong together are refused."""
 
 import itertools
+import re
 from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from compiler.ir.distribution import Replicated
-from compiler.validate.order import check_order
 
 from compiler.errors import ValidationError
+from compiler.flow.errors import FlowError
 from compiler.ir.buffer import BufferKind
 from compiler.ir.edge import Edge
+from compiler.ir.graph import LoopOrder
 from compiler.ir.program import Program
 from compiler.ir.stage import Load, MatmulTiles, Recv, Stage, Store
 from compiler.ir.walk import Loop, Walk
 from compiler.validate import validate
-from tests.compiler.programs import TOKEN, changed, compiled, lowered, replicated, sharded, without
+from compiler.validate.tile_order import check_order
+from tests.compiler.programs import TOKEN, changed, compiled, lowered, partitioned, sharded, without
 from tests.compiler.validate.mutants import (
     Mutant,
-    assert_every_rule_has_a_mutant,
     assert_refused,
     parametrize,
+    rules_in,
 )
 
 ONE = compiled()
@@ -36,6 +38,13 @@ def walked(program: Program, **walks: tuple[tuple[int, int], ...]) -> Program:
         kind = replace(program.stage_by_name[name].kind, walk=walk)
         program = changed(program, name, kind=kind)
     return program
+
+
+def stated(program: Program, loops: str) -> Program:
+    """``program`` with another loop order in its graph."""
+    (product,) = program.graph.operations
+    operation = replace(product, order=LoopOrder(loops))
+    return replace(program, graph=replace(program.graph, operations=(operation,)))
 
 
 def order(what: str, stage: str, text: str, program: Program) -> Mutant:
@@ -80,7 +89,7 @@ def operand_stored() -> Program:
 
 def operand_received() -> Program:
     """Chip 1's slice of B stands on chip 0 and is sent over."""
-    program = replicated(2)
+    program = partitioned(2)
     home = program.stage_by_name["c0.load_b"].site
     landing = replace(program.buffer_by_name["c1.b_pages"], name="c1.landed")
     program = changed(program, "c1.b", chip=0)
@@ -101,6 +110,11 @@ def unstored() -> Program:
     return replace(ONE, stages=(), buffers=(), edges=())
 
 
+def stored_again() -> Program:
+    again = replace(ONE.stage_by_name["store_c"], name="again")
+    return replace(ONE, stages=(*ONE.stages, again))
+
+
 def stored(tensor: str) -> Program:
     return changed(lowered(), "store_c", kind=Store(tensor))
 
@@ -115,13 +129,14 @@ MUTANTS = (
     order(
         "one block again and again",
         "matmul",
-        "does not add each of the 8 blocks of the contraction once to each result tile",
+        "multiplies block 0 of A's contraction with block 1 of B's, at page 1",
         walked(ONE, load_a=((2, 8), (2, 0), (8, 0))),
     ),
     order(
         "half of the blocks twice",
         "matmul",
-        "walks 2x+8 2x+0 2x+0 4x+1 over 'a'",
+        "walks 2x+8 2x+0 2x+0 4x+1 over 'a' and 2x+0 2x+1 2x+0 4x+2 over 'b'; that does not add "
+        "each of the 8 blocks of the contraction once to each result tile",
         walked(
             ONE,
             load_a=((2, 8), (2, 0), (2, 0), (4, 1)),
@@ -131,43 +146,43 @@ MUTANTS = (
     order(
         "blocks in two different orders",
         "matmul",
-        "walks 2x+8 2x+0 2x+1 4x+2 over 'a'",
+        "multiplies block 2 of A's contraction with block 1 of B's, at page 1",
         walked(ONE, load_a=((2, 8), (2, 0), (2, 1), (4, 2))),
     ),
     order(
         "rows of A with rows of B",
         "matmul",
-        "2x+0 2x+8 8x+1 over 'b'",
+        "multiplies block 1 of A's contraction with block 0 of B's, at page 1",
         walked(ONE, load_b=((2, 0), (2, 8), (8, 1))),
     ),
     order(
         "the contraction outermost",
         "matmul",
-        "walks 8x+1 2x+8 2x+0",
+        "mixes tiles of A of different results in one sum",
         walked(ONE, load_a=((8, 1), (2, 8), (2, 0)), load_b=((8, 2), (2, 0), (2, 1))),
     ),
     order(
         "loops that do not nest around the contraction",
         "matmul",
-        "walks 32x+0 over 'a'",
+        "multiplies block 0 of A's contraction with block 1 of B's, at page 1",
         walked(ONE, load_a=((32, 0),)),
     ),
     order(
         "one chip's product walks otherwise",
         "c3.matmul",
-        "does not add each of the 2 blocks",
+        "multiplies block 6 of A's contraction with block 7 of B's, at page 1",
         walked(FOUR, c3__load_a=((2, 2), (2, 0), (2, 0))),
     ),
     order(
         "a store in another order than the product",
         "store_c",
-        "takes page 1 for tile 1 of the output and for tile 2",
+        "takes page 1 for tile 1 of the output and writes it to the place of tile 2",
         walked(ONE, store_c=COLUMNS_FIRST["store_c"]),
     ),
     order(
         "loads in another order than the store",
         "store_c",
-        "takes page 1 for tile 2 of the output and for tile 1",
+        "takes page 1 for tile 2 of the output and writes it to the place of tile 1",
         walked(ONE, load_a=COLUMNS_FIRST["load_a"], load_b=COLUMNS_FIRST["load_b"]),
     ),
     order(
@@ -180,6 +195,17 @@ MUTANTS = (
             c1__load_b=((2, 1), (2, 0), (2, 2)),
         ),
     ),
+    Mutant(
+        "columns first where rows are stated to be",
+        walked(ONE, **COLUMNS_FIRST),
+        "LoopOrder",
+        "store_c",
+        "store 'store_c' walks 2x+1 2x+2, which is not the order mn of 2 x 2 tiles that is stated",
+    ),
+    Mutant("an empty program", unstored(), "OutputStored", "c", "it stores nothing"),
+)
+
+BY_ITSELF = (
     Mutant(
         "operands are swapped",
         swapped_operands(),
@@ -197,10 +223,10 @@ MUTANTS = (
     Mutant("a product of a product", two_products(), "ProductOperand", "power", "a result by 'b'"),
     Mutant(
         "an operand is stored",
-        changed(operand_stored(), "a_pages", distribution=Replicated()),
+        operand_stored(),
         "OperandPassedOn",
         "store_c",
-        "Store stage 'store_c' takes tiles of 'a', but only tiles of a product",
+        "takes tiles of 'a' as if they were sums, but only tiles of a product can be received",
     ),
     Mutant(
         "an operand is received",
@@ -209,9 +235,16 @@ MUTANTS = (
         "c1.recv",
         "Recv stage 'c1.recv' takes tiles of 'b'",
     ),
-    Mutant("an empty program", unstored(), "OutputStored", "c", "it stores nothing"),
     Mutant("a result in an operand's place", stored("a"), "OutputStored", "c", "it stores 'a'"),
+    Mutant(
+        "a part of the output is stored twice",
+        stored_again(),
+        "OutputStored",
+        "c",
+        "the parts are 'c', and it stores 'c', 'c'",
+    ),
 )
+"""Of these programs, other rules say something before the order of tiles is looked at."""
 
 
 @parametrize(MUTANTS)
@@ -219,8 +252,16 @@ def test_tiles_that_do_not_belong_together_are_refused(mutant):
     assert_refused(mutant)
 
 
+@parametrize(BY_ITSELF)
+def test_the_order_of_tiles_is_refused_by_itself(mutant):
+    with pytest.raises((ValidationError, FlowError), match=re.escape(mutant.text)) as refusal:
+        check_order(mutant.program)
+    assert (refusal.value.rule, refusal.value.subject) == (mutant.rule, mutant.subject)
+
+
 def test_every_rule_of_order_has_a_mutant():
-    assert_every_rule_has_a_mutant("order", MUTANTS)
+    rules = {mutant.rule for mutant in (*MUTANTS, *BY_ITSELF)}
+    assert rules == rules_in("tile_order") | rules_in("../flow/operands")
 
 
 @pytest.mark.parametrize(
@@ -234,7 +275,8 @@ def test_every_rule_of_order_has_a_mutant():
     ids=["columns first", "even blocks first", "loops split", "loops joined"],
 )
 def test_any_other_nest_of_the_same_order_is_accepted(walks):
-    validate(walked(ONE, **walks), TOKEN)
+    loops = "nm" if walks is COLUMNS_FIRST else "mn"
+    validate(stated(walked(ONE, **walks), loops), TOKEN)
 
 
 def nests(pages: int) -> list[tuple[tuple[int, int], ...]]:
@@ -264,6 +306,7 @@ def test_of_all_walks_those_are_accepted_that_add_each_block_once_to_each_tile()
         added = set(zip(tiles, pages_of(a), pages_of(b), strict=True))
         verdicts.append(added == wanted)
         program = walked(small, load_a=a, load_b=b, store_c=c)
+        program = stated(program, "mn" if pages_of(c) == [0, 1, 2, 3] else "nm")
         with nullcontext() if verdicts[-1] else pytest.raises(ValidationError, match="Order: "):
             validate(program, TOKEN)
     assert 0 < verdicts.count(True) < verdicts.count(False)

@@ -1,19 +1,18 @@
 """The flow of pages has a beginning."""
 
+import random
 from dataclasses import replace
 
-from compiler.validate.flow import in_flow_order, sources_of
+import pytest
 
+from compiler.errors import ValidationError
+from compiler.flow.errors import FlowError
+from compiler.flow.order import in_flow_order, sources_of
 from compiler.ir.body import left_fold
 from compiler.ir.edge import Edge
 from compiler.ir.stage import Fold, Stage
-from tests.compiler.programs import changed, compiled, sharded
-from tests.compiler.validate.mutants import (
-    Mutant,
-    assert_every_rule_has_a_mutant,
-    assert_refused,
-    parametrize,
-)
+from compiler.validate import validate
+from tests.compiler.programs import TOKEN, changed, compiled, sharded
 
 FOUR = sharded(4)
 
@@ -39,24 +38,26 @@ def fold_that_feeds_itself():
     )
 
 
-MUTANTS = (
-    Mutant(
-        "two folds feed each other",
-        fold_that_feeds_itself(),
-        "Cycle",
-        "c0.fold",
-        "stages 'c0.fold', 'c0.spin' feed each other in a circle",
-    ),
-)
+def test_a_circle_is_refused():
+    program = fold_that_feeds_itself()
+    with pytest.raises(FlowError) as refusal:
+        in_flow_order(program)
+    assert (refusal.value.rule, refusal.value.subject) == ("Cycle", "c0.fold")
+    assert str(refusal.value) == "stages 'c0.fold', 'c0.spin' feed each other in a circle"
+    with pytest.raises(ValidationError, match=r"^Cycle: "):
+        validate(program, TOKEN)
 
 
-@parametrize(MUTANTS)
-def test_a_circle_is_refused(mutant):
-    assert_refused(mutant)
-
-
-def test_every_rule_of_flow_has_a_mutant():
-    assert_every_rule_has_a_mutant("flow", MUTANTS)
+@pytest.mark.parametrize("seed", range(5))
+def test_stages_come_behind_all_that_feed_them_in_whatever_order_they_stand(seed):
+    stages = list(sharded(8).stages)
+    random.Random(seed).shuffle(stages)
+    program = replace(sharded(8), stages=tuple(stages))
+    filled: set[str] = set()
+    for stage in in_flow_order(program):
+        assert filled.issuperset(sources_of(program, stage))
+        filled.update(stage.outs)
+    assert filled == {buffer.name for buffer in program.buffers}
 
 
 def test_each_stage_comes_once_and_behind_its_sources():
