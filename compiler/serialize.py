@@ -24,7 +24,7 @@ from typing import (
     get_type_hints,
 )
 
-from compiler.errors import ProgramFormatError
+from compiler.errors import MeshError, ProgramFormatError
 from compiler.ir.body import Add, Literal, Max, Operand
 from compiler.ir.body_text import parse_body
 from compiler.ir.limits import EXPRESSION_LENGTH, NUMBER, TEXT_LENGTH
@@ -108,7 +108,7 @@ def _hints(record: type) -> dict[str, Any]:
 
 def _other_version(version: object) -> str:
     why = f"it is {_shortened(version)}, but only version {VERSION} is known here"
-    if version == 1:
+    if type(version) is int and version == 1:
         why += "; version 1 knew of no meshes, layouts and parts: compile the product anew"
     return why
 
@@ -278,7 +278,7 @@ def _decoded_record(value: dict[str, object], records: list[Any], place: str) ->
     }
     try:
         return record(**decoded)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, MeshError) as error:
         raise ProgramFormatError(place=place, why=str(error)) from error
 
 

@@ -9,7 +9,7 @@ from compiler.ir.edge import Edge, Semaphore
 from compiler.ir.layout import Layout, Partial, Replicate, Shard
 from compiler.ir.link_kind import figures
 from compiler.ir.program import Program
-from compiler.ir.stage import Load, Stage
+from compiler.ir.stage import Load, Merge, Recv, Split, Stage
 from compiler.ir.tensor import Tensor
 
 
@@ -87,11 +87,16 @@ def _work(program: Program) -> Iterator[str]:
         for plan in _plans(program, chip):
             plans.setdefault(plan, []).append(chip.chip)
     for (rows, cols, blocks), chips in plans.items():
-        who = "each chip" if len(plans) == 1 else f"chips {', '.join(map(str, chips))}"
+        who = "each chip" if len(plans) == 1 else _chips(chips)
         yield (
             f"  {who}: {rows} x {cols} result tiles in order {order}, "
             f"{_count(blocks, 'block')} of the contraction each"
         )
+
+
+def _chips(chips: list[int]) -> str:
+    numbers = ", ".join(map(str, chips))
+    return f"chip {numbers}" if len(chips) == 1 else f"chips {numbers}"
 
 
 def _plans(program: Program, chip: ChipView) -> Iterator[tuple[int, int, int]]:
@@ -108,21 +113,36 @@ def _plans(program: Program, chip: ChipView) -> Iterator[tuple[int, int, int]]:
 
 
 def _picture(program: Program) -> Iterator[str]:
-    """Who sends to whom, drawn as a tree with the home at the root."""
-    crossing = [edge for edge in program.edges if program.crosses(edge)]
+    """Who sends to whom, drawn as a tree with the home at the root.
+
+    What passes other chips on its way, or shares a link, is drawn hop by hop.
+    """
     for collective in program.collectives:
         yield ""
         yield f"{collective.kind} {collective.name} over {len(collective.chips)} chips"
-        members = {*collective.chips}
         reduces = collective.kind == "reduce"
+        stages = {*collective.stages}
         hops: dict[int, list[tuple[int, Edge]]] = {}
-        for edge in crossing:
-            ends = _chip_of(program, edge.source), _chip_of(program, edge.destination)
-            if edge.destination in collective.stages and members.issuperset(ends):
+        for edge in program.edges:
+            if program.crosses(edge) and _leads_to(program, edge, stages):
+                ends = _chip_of(program, edge.source), _chip_of(program, edge.destination)
                 near, far = reversed(ends) if reduces else ends
                 hops.setdefault(near, []).append((far, edge))
         yield f"  chip {collective.home}"
         yield from _branches(program, collective.home, hops)
+
+
+def _leads_to(program: Program, edge: Edge, stages: set[str]) -> bool:
+    """Whether pages of an edge come to one of these stages, past nothing but ways there."""
+    waiting, seen = [edge.destination], set[str]()
+    while waiting:
+        name = waiting.pop()
+        if name in stages:
+            return True
+        if name not in seen and isinstance(program.stage_by_name[name].kind, Recv | Merge | Split):
+            seen.add(name)
+            waiting += (after.destination for after in program.edges_by_source.get(name, ()))
+    return False
 
 
 def _branches(
@@ -133,7 +153,8 @@ def _branches(
     waiting = [(home, "  ", hop, hop is hops[home][-1]) for hop in reversed(hops.get(home, []))]
     while waiting:
         _, indent, (far, edge), last = waiting.pop()
-        held = _held(program, program.buffer_by_name[edge.buffer])
+        source = _chip_of(program, edge.source)
+        held = _held(program, program.buffer_by_name[edge.buffer], source)
         yield f"{indent}{'`' if last else '|'}-- chip {far}: {held} -> {edge.destination}"
         if far not in drawn:
             drawn.add(far)
@@ -146,10 +167,10 @@ def _chip(program: Program, chip: ChipView) -> Iterator[str]:
     yield f"chip {chip.chip}"
     yield from _section("tensors", [_tensor(program, tensor) for tensor in chip.tensors])
     yield from _section("stages", [_stage(stage) for stage in chip.stages])
-    yield from _section("buffers", [_buffer(program, buffer) for buffer in chip.buffers])
+    yield from _section("buffers", [_buffer(program, buffer, chip.chip) for buffer in chip.buffers])
     here = {stage.name for stage in chip.stages}
     edges = [edge for edge in program.edges if edge.source in here]
-    yield from _section("hand-offs", [_edge(edge) for edge in edges])
+    yield from _section("hand-offs", [_edge(program, edge) for edge in edges])
 
 
 def _section(title: str, rows: list[tuple[str, ...]]) -> Iterator[str]:
@@ -191,14 +212,13 @@ def _stage(stage: Stage) -> tuple[str, ...]:
     return stage.name, str(stage.kind), f"{stage.site} {stage.engine or 'unplaced'}", flow
 
 
-def _buffer(program: Program, buffer: Buffer) -> tuple[str, ...]:
+def _buffer(program: Program, buffer: Buffer, chip: int) -> tuple[str, ...]:
     depth = _count(buffer.depth_pages, "page") if buffer.depth_pages else "no depth yet"
-    return buffer.name, f"{buffer.kind} {depth}", f"of {buffer.page}", _held(program, buffer)
+    return buffer.name, f"{buffer.kind} {depth}", f"of {buffer.page}", _held(program, buffer, chip)
 
 
-def _held(program: Program, buffer: Buffer) -> str:
-    """What a buffer holds, in words."""
-    chip = buffer.site.chip if buffer.site else 0
+def _held(program: Program, buffer: Buffer, chip: int) -> str:
+    """What a buffer of a chip holds, in words."""
     return "; ".join(dict.fromkeys(_layout(program, layout, chip) for layout in buffer.holds))
 
 
@@ -221,11 +241,16 @@ def _layout(program: Program, layout: Layout, chip: int) -> str:
     return ", ".join(words) or "whole"
 
 
-def _edge(edge: Edge) -> tuple[str, ...]:
+def _edge(program: Program, edge: Edge) -> tuple[str, ...]:
     handoff = type(edge.handoff).__name__ if edge.handoff else "no hand-off yet"
     if isinstance(edge.handoff, Semaphore):
         handoff += f" {edge.handoff.ready} {edge.handoff.valid}"
-    way = f"over {edge.link}" if edge.link else "inside the site"
+    if edge.via:
+        way = f"past {_chips(list(edge.via))}"
+    elif edge.link:
+        way = f"over {edge.link}"
+    else:
+        way = "no link yet" if program.crosses(edge) else "inside the site"
     return f"{edge.source} -> {edge.destination}", f"{edge.buffer}", handoff, way
 
 

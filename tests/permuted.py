@@ -4,10 +4,8 @@ import random
 from dataclasses import replace
 from typing import Any
 
-from compiler.ir.distribution import Partial
-
 from compiler.ir.buffer import Buffer
-from compiler.ir.collective import Collective
+from compiler.ir.layout import Layout, Partial
 from compiler.ir.program import Program
 
 UNORDERED = {
@@ -16,24 +14,27 @@ UNORDERED = {
         "stages",
         "buffers",
         "edges",
-        "semaphores",
         "links",
         "collectives",
-        "trips",
         "memory",
     ),
+    "Graph": ("values",),
     "Target": ("handoffs", "link_kinds"),
     "Collective": ("chips", "stages"),
-    "Requires": ("handoffs",),
     "Schedule": ("timings",),
-    "Partial": ("contributions",),
+    "Partial": ("of",),
 }
 """Lists that have no order, by the record that holds them."""
 ORDERED = {
+    "Mesh": ("axes",),
+    "Graph": ("operations",),
+    "Value": ("dims", "pad", "layout"),
+    "Buffer": ("holds",),
     "Stage": ("ins", "outs"),
-    "Edge": ("route",),
+    "Merge": ("turns",),
+    "Split": ("turns",),
+    "Edge": ("via",),
     "Walk": ("loops",),
-    "Tensor": ("pad",),
     "Values": ("values",),
     "FloatValues": ("values",),
     "Certificate": ("obligations",),
@@ -48,24 +49,25 @@ def permuted(program: Program, seed: int) -> Program:
 
     def shuffled(record: Any, **changes: Any) -> Any:
         for name in UNORDERED[type(record).__name__]:
-            items = list(changes.get(name, getattr(record, name)) or ())
+            items = list(changes.get(name, getattr(record, name)))
             rng.shuffle(items)
-            if getattr(record, name) is not None:
-                changes[name] = tuple(items)
+            changes[name] = tuple(items)
         return replace(record, **changes)
 
-    def buffer_of(buffer: Buffer) -> Buffer:
-        held = buffer.distribution
-        if not isinstance(held, Partial):
-            return buffer
-        return replace(buffer, distribution=shuffled(held))
+    def layout_of(layout: Layout) -> Layout:
+        return tuple(
+            shuffled(placement) if isinstance(placement, Partial) else placement
+            for placement in layout
+        )
 
-    collectives: tuple[Collective, ...] = tuple(map(shuffled, program.collectives))
+    def buffer_of(buffer: Buffer) -> Buffer:
+        return replace(buffer, holds=tuple(map(layout_of, buffer.holds)))
+
     return shuffled(
         program,
         buffers=tuple(map(buffer_of, program.buffers)),
-        collectives=collectives,
+        collectives=tuple(map(shuffled, program.collectives)),
+        graph=shuffled(program.graph),
         target=shuffled(program.target),
-        requires=shuffled(program.requires),
         schedule=program.schedule and shuffled(program.schedule),
     )

@@ -7,14 +7,14 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pytest
-from compiler.passes.shard import ShardPlan
 
 from compiler.check import certified, check, require
 from compiler.errors import ValidationError
 from compiler.ir.canonical import natural
 from compiler.ir.program import Program
-from compiler.pipeline import compile, run_passes, shard
+from compiler.pipeline import compile, run_passes
 from compiler.serialize import from_json, to_json
+from compiler.shard_plan import ShardPlan
 from compiler.targets import LinkKind, get
 from compiler.text import to_text
 from compiler.validate import validate
@@ -25,7 +25,8 @@ from hw.verilog.design import design
 from report.run import record
 from sim.cosim.package import write_package
 from sim.interpreter import interpret
-from sim.operands import assembled, bind
+from sim.binding import bind
+from sim.parts import assembled
 from sim.simulate import simulate
 from tests.mutation.certified import PLANS, answer, certified_program, operands
 from tests.mutation.mutations import MUTATIONS
@@ -61,7 +62,7 @@ def program_of(name: str) -> Program:
     if name in PLANS:
         return certified_program(name)
     spec, plan, target = MANY[name]
-    return shard(compile(spec, target), plan, target)
+    return compile(spec, target, plan)
 
 
 def operands_of(name: str) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray]:
@@ -135,13 +136,13 @@ def test_the_simulation_is_exact_and_on_time_in_any_order(name):
 
 
 @each_program
-def test_operands_are_put_together_by_slice(name):
+def test_operands_are_put_together_by_their_parts(name):
     a, b, _ = operands_of(name)
     program = program_of(name)
     other = permuted(program, 1)
     contents, reordered = bind(program, a, b), bind(other, a, b)
     assert list(contents) == list(reordered)
-    for whole in (program.claim.left, program.claim.right):
+    for whole in program.graph.inputs:
         one, two = assembled(program, contents, whole), assembled(other, reordered, whole)
         assert np.array_equal(one, two)
 
@@ -191,9 +192,8 @@ def test_the_passes_decide_alike_in_any_order(name):
     blank = replace(
         program,
         stages=tuple(replace(stage, engine=None) for stage in program.stages),
-        buffers=tuple(replace(buffer, depth_pages=None) for buffer in program.buffers),
+        buffers=tuple(replace(buffer, depth=None) for buffer in program.buffers),
         memory=(),
-        trips=(),
         schedule=None,
         certificate=None,
     )
@@ -245,5 +245,7 @@ def lists_of(record: type, seen: dict[str, set[str]]) -> dict[str, set[str]]:
 
 def test_every_list_of_a_program_is_known_to_have_an_order_or_none():
     found = {name: lists for name, lists in lists_of(Program, {}).items() if lists}
-    known = {name: {*lists} for name, lists in (UNORDERED | ORDERED).items()}
+    known: dict[str, set[str]] = {}
+    for name, lists in (*UNORDERED.items(), *ORDERED.items()):
+        known.setdefault(name, set()).update(lists)
     assert found == known

@@ -5,12 +5,12 @@ from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from enum import StrEnum
 
-from compiler.errors import MeshError, TargetValueError
+from compiler.errors import ShardwrightError
 from compiler.ir.body import Add, Max
 from compiler.ir.program import Program
 from tests.compiler.programs import GROUPS, changed
 
-OPTIONAL = ("site", "engine", "depth", "handoff", "link", "schedule")
+OPTIONAL = ("site", "engine", "depth", "handoff", "link", "order", "schedule")
 
 
 def edits(program: Program, *names: str) -> Iterator[tuple[str, Program]]:
@@ -59,5 +59,5 @@ def close_to(value: object) -> Iterator[object]:
         case _ if is_dataclass(value):
             for field in fields(value):
                 for other in close_to(getattr(value, field.name)):
-                    with suppress(ValueError, TargetValueError, MeshError):
+                    with suppress(ValueError, ShardwrightError):
                         yield replace(value, **{field.name: other})

@@ -1,15 +1,10 @@
 """A product may be larger than one chip's memory, if it is for several."""
 
 import pytest
-from compiler.passes.shard import ShardPlan
 
 from compiler.errors import PlanningOnlyError, ValidationError
-<<<<<<< HEAD
 from compiler.pipeline import compile, shard
 from compiler.shard_plan import ShardPlan
-=======
-from compiler.pipeline import compile, compile_sharded, shard
->>>>>>> core
 from compiler.targets import find_any, get
 from compiler.workload import MatmulSpec
 

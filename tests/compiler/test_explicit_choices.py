@@ -6,22 +6,44 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from compiler.passes.shard import ShardPlan, replicate
 
 from compiler.check import check
 from compiler.errors import (
     LinkPortsExceededError,
+    RouteError,
     ShardwrightError,
     UncertifiedProgramError,
     ValidationError,
 )
 from compiler.ir.body import Add, Body, Literal, Max, Operand, left_fold
+from compiler.ir.buffer import Depth
 from compiler.ir.certificate import Obligation
+from compiler.ir.choice import Chooser
 from compiler.ir.edge import Edge, Fifo, Semaphore, Token
-from compiler.ir.program import Program, WorkPlan
-from compiler.ir.stage import Engine, EngineKind, Fold, Load, MatmulTiles, Recv, Site
+from compiler.ir.graph import LoopOrder
+from compiler.ir.mesh import Mesh
+from compiler.ir.program import Program
+from compiler.ir.stage import (
+    Copy,
+    Engine,
+    EngineKind,
+    Fold,
+    Load,
+    MatmulTiles,
+    Merge,
+    Recv,
+    Site,
+    Store,
+)
+from compiler.ir.walk import Loop, Walk
+from compiler.passes.lower import lower
+from compiler.passes.partition import partition
+from compiler.passes.route import route
+from compiler.passes.tile import tile
+from compiler.passes.undecided import undecided
 from compiler.pipeline import compile, run_passes, shard
 from compiler.serialize import from_json, to_json
+from compiler.shard_plan import ShardPlan
 from compiler.targets import get
 from compiler.workload import MatmulSpec
 from sim.errors import InterpreterDeadlockError
@@ -32,7 +54,7 @@ from tests.compiler.programs import (
     changed,
     compiled,
     lowered,
-    replicated,
+    partitioned,
     sharded,
     without,
 )
@@ -80,7 +102,7 @@ ORDERS = [
 
 @pytest.mark.parametrize("body", ORDERS, ids=str)
 def test_the_order_of_a_reduction_survives(body):
-    program = changed(replicated(4, "star"), "c0.fold", kind=Fold(body))
+    program = changed(partitioned(4, "star"), "c0.fold", kind=Fold(body))
     program = run_passes(program, TOKEN)
     assert program.stage_by_name["c0.fold"].kind == Fold(body)
     assert run_passes(program, TOKEN) == program
@@ -91,7 +113,7 @@ def test_the_order_of_a_reduction_survives(body):
 
 def test_the_orders_of_several_folds_are_chosen_one_by_one():
     bodies = {"c0.fold": summed((2, 1, 0, 3), 2), "c4.fold": summed((2, 1, 0), 1)}
-    program = replicated(8)
+    program = partitioned(8)
     for name, body in bodies.items():
         program = changed(program, name, kind=Fold(body))
     program = run_passes(program, TOKEN)
@@ -108,8 +130,8 @@ def test_deep_brackets_are_timed_until_nothing_moves(kind, width):
     target = get("token-mesh", handoffs=("ValidReady", kind), tile=4, link_width_bits=width)
     inner = Add(Operand(5), Add(Operand(6), Operand(7)))
     body = Add(Add(left_fold(2), Add(Operand(2), Operand(3))), Add(Operand(4), inner))
-    whole = compile(MatmulSpec(1, 12, 32, sum_bits=22), target)
-    program = replicate(whole, ShardPlan(8, "star"), target)
+    whole = lower(MatmulSpec(1, 12, 32, sum_bits=22), target)
+    program = partition(whole, ShardPlan(8, "star"), target)
     program = run_passes(changed(program, "c0.fold", kind=Fold(body)), target)
     assert check(program).holds
     assert_exact(program)
@@ -128,7 +150,7 @@ def test_deep_brackets_are_timed_until_nothing_moves(kind, width):
     ids=str,
 )
 def test_an_order_that_is_no_reduction_is_refused(body, rule):
-    program = changed(replicated(4, "star"), "c0.fold", kind=Fold(body))
+    program = changed(partitioned(4, "star"), "c0.fold", kind=Fold(body))
     error = refusal_of(lambda: run_passes(program, TOKEN))
     assert (error.rule, error.subject, error.after_pass) == (rule, "c0.fold", None)
 
@@ -144,7 +166,7 @@ def moved(program: Program, chip: int, site: Site) -> Program:
 
 
 def test_every_chip_may_have_a_site_of_its_own():
-    program = replicated(4)
+    program = partitioned(4)
     for chip in range(4):
         program = moved(program, chip, Site(chip, chip + 1, 7 - chip))
     program = run_passes(program, TOKEN)
@@ -160,14 +182,14 @@ def test_every_chip_may_have_a_site_of_its_own():
     ("stage", "site", "rule", "subject"),
     [
         ("c1.load_a", Site(2), "MissingReceive", "c1.load_a->c1.matmul"),
-        ("c1.matmul", Site(1, 1, 0), "MissingReceive", "c1.load_a->c1.matmul"),
-        ("c0.fold", Site(0, 0, 1), "MissingReceive", "c0.matmul->c0.fold"),
+        ("c1.matmul", Site(1, 1, 0), "SiteCount", "c1.matmul"),
+        ("c0.fold", Site(0, 0, 1), "SiteCount", "c0.fold"),
         ("c0.recv_0", Site(1), "MissingReceive", "c0.recv_0->c0.fold"),
         ("c0.store_c", Site(3), "MissingReceive", "c0.fold->c0.store_c"),
     ],
 )
 def test_a_place_that_pages_cannot_reach_is_refused(stage, site, rule, subject):
-    program = changed(replicated(4), stage, site=site)
+    program = changed(partitioned(4), stage, site=site)
     error = refusal_of(lambda: run_passes(program, TOKEN))
     assert (error.rule, error.subject) == (rule, subject)
 
@@ -240,9 +262,19 @@ def test_sharding_keeps_engines_and_folds_on_a_compute_engine(chips, reduce):
     ],
 )
 def test_an_engine_that_is_not_there_or_not_free_is_refused(stage, engine, rule):
-    program = changed(replicated(4, target=ROOMY), stage, engine=engine)
+    program = changed(sharded(4, target=ROOMY), stage, engine=engine)
     error = refusal_of(lambda: run_passes(program, ROOMY))
     assert (error.rule, error.subject) == (rule, stage)
+
+
+@pytest.mark.parametrize(
+    ("stage", "engine"), [("c2.load_b", Engine(MOVEMENT, 0)), ("c0.fold", Engine(COMPUTE, 0))]
+)
+def test_an_engine_that_nobody_has_yet_is_given_to_whoever_chose_it(stage, engine):
+    program = run_passes(changed(partitioned(4, target=ROOMY), stage, engine=engine), ROOMY)
+    users = [s.name for s in program.stages if (s.chip, s.engine) == (int(stage[1]), engine)]
+    assert users == [stage]
+    assert_exact(program)
 
 
 # --- Depths -------------------------------------------------------------------------------------
@@ -253,13 +285,13 @@ def test_a_deeper_buffer_survives_wherever_it_is(more):
     chosen = sharded(4)
     for buffer in chosen.buffers:
         depth = buffer.depth_pages + more
-        program = run_passes(changed(replicated(4), buffer.name, depth_pages=depth), TOKEN)
+        program = run_passes(changed(partitioned(4), buffer.name, depth=Depth(depth)), TOKEN)
         assert program.buffer_by_name[buffer.name].depth_pages == depth
         assert check(program).holds
 
 
 def test_sharding_keeps_a_deeper_buffer():
-    program = run_passes(changed(lowered(), "partial", depth_pages=11), TOKEN)
+    program = run_passes(changed(lowered(), "partial", depth=Depth(11)), TOKEN)
     program = shard(program, ShardPlan(4), TOKEN)
     assert {program.buffer_by_name[f"c{chip}.partial"].depth_pages for chip in range(4)} == {11}
     assert_exact(program)
@@ -268,13 +300,13 @@ def test_sharding_keeps_a_deeper_buffer():
 @pytest.mark.parametrize("depth", [0, -1])
 @pytest.mark.parametrize("buffer", ["c0.landing_1", "c2.a_pages", "c3.partial"])
 def test_a_buffer_without_room_is_refused(buffer, depth):
-    program = changed(replicated(4), buffer, depth_pages=depth)
+    program = changed(partitioned(4), buffer, depth=Depth(depth))
     error = refusal_of(lambda: run_passes(program, TOKEN))
     assert (error.rule, error.subject) == ("BufferDepth", buffer)
 
 
 def test_a_buffer_that_keeps_the_run_from_its_rate_is_refused():
-    program = changed(replicated(4), "c0.landing_0", depth_pages=1)
+    program = changed(partitioned(4), "c0.landing_0", depth=Depth(1))
     error = refusal_of(lambda: run_passes(program, TOKEN), UncertifiedProgramError)
     ((name, why),) = error.violations
     assert name == "no deadlock"
@@ -294,21 +326,30 @@ def test_a_buffer_that_keeps_the_run_from_its_rate_is_refused():
     ],
 )
 def test_a_handoff_that_does_not_fit_is_refused(edge, handoff, rule):
-    program = changed(replicated(4), edge, handoff=handoff)
+    program = changed(partitioned(4), edge, handoff=handoff)
     error = refusal_of(lambda: run_passes(program, TOKEN))
     assert (error.rule, error.subject) == (rule, edge)
 
 
+@pytest.mark.parametrize("loops", ["mm", "m", "", "mnk", "NM"])
+def test_an_order_of_loops_that_visits_no_tile_once_is_refused(loops):
+    (product,) = lowered().graph.operations
+    graph = replace(lowered().graph, operations=(replace(product, order=LoopOrder(loops)),))
+    error = refusal_of(lambda: run_passes(replace(lowered(), graph=graph), TOKEN))
+    assert error.rule == "LoopOrder"
+
+
 @pytest.mark.parametrize(
-    ("work", "rule"),
+    ("stage", "kind", "rule"),
     [
-        (WorkPlan(2, 3, 8), "WorkPlan"),
-        (WorkPlan(2, 2, 7), "WorkPlan"),
-        (WorkPlan(2, 2, 8, "mm"), "WorkOrder"),
+        ("matmul", MatmulTiles(7), "CountingImbalance"),
+        ("matmul", MatmulTiles(16), "CountingImbalance"),
+        ("store_c", Store("c", Walk((Loop(4, 2),))), "WalkLeavesTensor"),
+        ("load_a", Load("a", Walk((Loop(16, 1),))), "CountingImbalance"),
     ],
 )
-def test_a_plan_that_does_not_cover_the_product_is_refused(work, rule):
-    error = refusal_of(lambda: run_passes(replace(lowered(), work=work), TOKEN))
+def test_walks_and_counts_that_do_not_cover_the_product_are_refused(stage, kind, rule):
+    error = refusal_of(lambda: run_passes(changed(lowered(), stage, kind=kind), TOKEN))
     assert error.rule == rule
 
 
@@ -335,8 +376,7 @@ def test_a_512_deep_contraction_over_2_chips_counts_the_blocks_of_its_slices(red
 
     stale = changed(program, "c1.matmul", kind=MatmulTiles(64))
     assert obligation(stale, "counting").violations == (
-        "c0.partial: reserved 4, pushed 4, popped 2 pages",
-        "c0.reduced: reserved 2, pushed 2, popped 4 pages",
+        "buffer 'c0.landing_0' receives 2 pages, but 'c0.fold' takes 4",
     )
     with pytest.raises(InterpreterDeadlockError, match="the program cannot go on"):
         interpret(stale, np.zeros((16, 512), int), np.zeros((512, 16), int))
@@ -405,3 +445,151 @@ def test_sixteen_chips_in_a_star_need_more_ports_than_a_chip_has():
     whole = compile(MatmulSpec(16, 16, 256), TOKEN)
     error = refusal_of(lambda: shard(whole, ShardPlan(16, "star"), TOKEN), LinkPortsExceededError)
     assert (error.chip, error.needed, error.ports) == (0, 15, 8)
+
+
+# --- What is chosen by hand, though the passes would choose the same ------------------------------
+
+
+def by_hand(program: Program) -> Program:
+    """A finished program in which every decision is somebody's."""
+    (product,) = program.graph.operations
+    assert product.order is not None
+    operations = (replace(product, order=hand(product.order)),)
+    return replace(
+        program,
+        graph=replace(program.graph, operations=operations),
+        stages=tuple(replace(s, engine=hand(s.engine)) for s in program.stages),
+        buffers=tuple(replace(b, depth=hand(b.depth)) for b in program.buffers),
+        edges=tuple(replace(e, handoff=hand(e.handoff)) for e in program.edges),
+    )
+
+
+def hand(decision):
+    return replace(decision, by=Chooser.HAND)
+
+
+def choosers(program: Program) -> dict[str, set[Chooser]]:
+    """Who made the decisions of each kind."""
+    return {
+        "order": {product.order.by for product in program.graph.operations},
+        "engine": {stage.engine.by for stage in program.stages},
+        "depth": {buffer.depth.by for buffer in program.buffers},
+        "hand-off": {edge.handoff.by for edge in program.edges},
+    }
+
+
+PLANS = (
+    ShardPlan(2),
+    ShardPlan(4, "star", result="all"),
+    ShardPlan(Mesh(row=2, col=2), shard={"m": "row", "k": "col"}, result="all"),
+    ShardPlan(Mesh(row=2, col=2), shard={"m": "row", "n": "col"}),
+)
+over_plans = pytest.mark.parametrize("plan", PLANS, ids=lambda plan: f"{plan.mesh} {plan.shard}")
+
+
+def test_what_the_passes_choose_is_theirs():
+    assert set(map(frozenset, choosers(compiled()).values())) == {frozenset({Chooser.COMPILER})}
+    assert set(map(frozenset, choosers(sharded(4)).values())) == {frozenset({Chooser.COMPILER})}
+
+
+def test_what_is_by_hand_stays_by_hand_through_passes_and_files():
+    program = by_hand(compiled())
+    assert program == compiled()
+    assert set(map(frozenset, choosers(program).values())) == {frozenset({Chooser.HAND})}
+    for again in (run_passes(program, TOKEN), from_json(to_json(program))):
+        assert repr(again.stages) == repr(program.stages)
+        assert choosers(again) == choosers(program)
+
+
+@over_plans
+def test_sharding_takes_along_what_is_by_hand_and_decides_the_rest_anew(plan):
+    """Slices of one program whose choices are the passes', and of one with the same by hand."""
+    target = get("token-mesh", link_ports=16)
+    whole = compile(MatmulSpec(32, 32, 64), target)
+    ours, theirs = shard(whole, plan, target), shard(by_hand(whole), plan, target)
+    for stage in whole.stages:
+        copies = [s for s in theirs.stages if s.name.partition(".")[2] == stage.name]
+        assert copies
+        for copy in copies:
+            assert (copy.engine, copy.engine.by) == (stage.engine, Chooser.HAND)
+    for buffer in whole.buffers:
+        copies = [b for b in theirs.buffers if b.name.partition(".")[2] == buffer.name]
+        assert copies
+        for copy in copies:
+            assert (copy.depth, copy.depth.by) == (buffer.depth, Chooser.HAND)
+    (product,) = theirs.graph.operations
+    assert product.order.by is Chooser.HAND
+    assert set(map(frozenset, choosers(ours).values())) == {frozenset({Chooser.COMPILER})}
+    made = {s.name for s in ours.stages if isinstance(s.kind, Fold | Recv | Copy)}
+    by = {s.engine.by for s in theirs.stages if s.name in made}
+    assert by <= {Chooser.COMPILER}
+
+
+@over_plans
+def test_undecided_takes_back_what_the_passes_have_chosen_and_no_more(plan):
+    target = get("token-mesh", link_ports=16)
+    program = compile(MatmulSpec(32, 32, 64), target, plan)
+    blank = undecided(program)
+    assert {stage.engine for stage in blank.stages} == {None}
+    assert {(buffer.depth, buffer.site) for buffer in blank.buffers} == {(None, None)}
+    assert {(edge.handoff, edge.link) for edge in blank.edges} == {(None, None)}
+    assert [operation.order for operation in blank.graph.operations] == [None]
+    derived = (blank.links, blank.memory, blank.schedule, blank.certificate)
+    assert derived == ((), (), None, None)
+    assert run_passes(blank, target) == program
+    assert undecided(blank) == blank
+
+    kept = undecided(by_hand(program))
+    assert [s.engine for s in kept.stages] == [s.engine for s in program.stages]
+    assert [b.depth for b in kept.buffers] == [b.depth for b in program.buffers]
+    assert [e.handoff for e in kept.edges] == [e.handoff for e in program.edges]
+    assert kept.graph == program.graph
+    assert run_passes(kept, target) == program
+
+
+# --- Ways over other chips ------------------------------------------------------------------------
+
+WAYS = (
+    {3: (1,)},
+    {2: (1,), 3: (2, 1)},
+    {1: (2, 3), 3: (2,)},
+    {1: (3,), 2: (3,)},
+    {3: (2,), 2: (3,)},
+)
+
+
+@pytest.mark.parametrize("reduce", ["star", "tree"])
+@pytest.mark.parametrize("ways", WAYS, ids=str)
+@pytest.mark.parametrize("kind", ["token-mesh", "semaphore-mesh", "barrier-mesh"])
+def test_a_way_over_other_chips_is_taken_and_sums_what_was_summed(kind, ways, reduce):
+    """A barrier counts rounds of one page each, so edges that share a link cannot wait at one."""
+    target = get(kind)
+    program = partitioned(4, reduce, target=target)
+    for sender, via in ways.items():
+        buffer = (
+            f"c{sender}.{'subtotal' if f'c{sender}.fold' in program.stage_by_name else 'partial'}"
+        )
+        edge = program.edge_by_buffer[buffer]
+        via = tuple(chip for chip in via if chip != program.stage_by_name[edge.destination].chip)
+        program = changed(program, edge.name, via=via)
+    crowded = any(isinstance(stage.kind, Merge) for stage in route(tile(program), target).stages)
+    if crowded and kind == "barrier-mesh":
+        error = refusal_of(lambda: run_passes(program, target), UncertifiedProgramError)
+        assert "pages, not as many each" in str(error)
+        return
+    program = run_passes(program, target)
+    assert run_passes(program, target) == program
+    assert {edge.via for edge in program.edges} == {()}
+    assert_exact(program)
+
+
+def test_a_way_inside_a_chip_or_over_none_that_there_is_is_refused():
+    for edge, via in (("c0.matmul->c0.fold", (1,)), ("c1.matmul->c0.recv_0", (4,))):
+        program = changed(partitioned(4), edge, via=via)
+        error = refusal_of(lambda program=program: run_passes(program, TOKEN))
+        assert (error.rule, error.subject) == ("ViaChip", edge)
+    program = changed(partitioned(4), "c1.matmul->c0.recv_0", via=(2, 2))
+    error = refusal_of(lambda: run_passes(program, TOKEN), RouteError)
+    assert str(error) == (
+        "edge 'c1.matmul->c0.recv_0' is to pass chip 2, which is on its way already"
+    )

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from compiler.passes.shard import ShardPlan
 
 from compiler import fit as fitting
 from compiler.check import check
@@ -19,12 +18,8 @@ from compiler.errors import (
 )
 from compiler.fit import CERTIFY_CHIPS, CERTIFY_UP_TO, ModelFit, fit_model
 from compiler.model import Layer, Model
-<<<<<<< HEAD
 from compiler.pipeline import compile
 from compiler.shard_plan import ShardPlan
-=======
-from compiler.pipeline import compile, compile_sharded
->>>>>>> core
 from compiler.targets import MemoryTier, find_any, get
 from compiler.workload import MatmulSpec
 

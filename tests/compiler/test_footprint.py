@@ -1,7 +1,6 @@
 """Bytes of a layer: by hand, and as a compiled program has them."""
 
 import pytest
-from compiler.passes.shard import ShardPlan
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,12 +11,8 @@ from compiler.footprint import (
     tiled_footprint,
 )
 from compiler.model import Layer
-<<<<<<< HEAD
 from compiler.pipeline import compile
 from compiler.shard_plan import ShardPlan
-=======
-from compiler.pipeline import compile_sharded
->>>>>>> core
 from compiler.targets import get
 from compiler.workload import MatmulSpec
 

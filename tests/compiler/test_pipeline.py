@@ -4,7 +4,6 @@ from copy import deepcopy
 from dataclasses import replace
 
 import pytest
-from compiler.passes.shard import ShardPlan
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -4,12 +4,12 @@ import math
 from dataclasses import replace
 
 import pytest
-from compiler.passes.reduction import tree
-from compiler.passes.shard import ShardPlan
 
 from compiler.model import Layer
-from compiler.pipeline import compile_sharded
+from compiler.passes.algorithms import tree
+from compiler.pipeline import compile
 from compiler.roofline import Roofline, in_cycles, in_seconds, received_partials
+from compiler.shard_plan import ShardPlan
 from compiler.targets import MemoryTier, PlanningTarget, get
 from compiler.workload import MatmulSpec
 
@@ -128,7 +128,7 @@ def test_the_home_chip_receives_as_many_partials_as_the_tree_has_levels(chips):
 def test_no_program_is_predicted_to_be_faster(target, chips, width):
     machine = get(target, link_width_bits=width)
     for m, n, k in ((8, 8, 32), (20, 12, 128), (1, 40, 64)):
-        program = compile_sharded(MatmulSpec(m, n, k), ShardPlan(chips), machine)
+        program = compile(MatmulSpec(m, n, k), machine, ShardPlan(chips))
         times = in_cycles(Layer("up", m, n, k), chips, machine)
         assert times.compute == program.schedule.ideal_cycles
         assert times.time < program.schedule.cycles

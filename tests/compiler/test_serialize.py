@@ -9,12 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from compiler.passes.shard import ShardPlan
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from compiler.errors import ProgramFormatError, ShardwrightError
 from compiler.ir.body import Add, Literal, Max, Operand
+from compiler.ir.buffer import Depth
+from compiler.ir.graph import LoopOrder
 from compiler.ir.init import (
     Const,
     ConstFloat,
@@ -25,13 +26,25 @@ from compiler.ir.init import (
     Values,
     Zero,
 )
-from compiler.ir.program import Program, WorkPlan
+from compiler.ir.mesh import Mesh
+from compiler.ir.program import Program
 from compiler.ir.tensor import ValueRange
+from compiler.passes.undecided import undecided
 from compiler.pipeline import compile, run_passes, shard
 from compiler.serialize import from_json, schema, to_json
+from compiler.shard_plan import ShardPlan
 from compiler.targets import LinkKind, get
 from compiler.workload import MatmulSpec
-from tests.compiler.programs import SEMAPHORE, TOKEN, changed, compiled, lowered, sharded
+from tests.compiler.programs import (
+    SEMAPHORE,
+    TOKEN,
+    changed,
+    compiled,
+    lowered,
+    partitioned,
+    sharded,
+    spread,
+)
 
 ROOT = Path(__file__).parents[2]
 ROOMY = get("token-mesh", compute_engines=3)
@@ -49,6 +62,19 @@ INITS = (
     RandomBf16(7),
     External(),
 )
+
+
+def ordered(program: Program, loops: str) -> Program:
+    """The program with a loop order that somebody chose."""
+    (product,) = program.graph.operations
+    graph = replace(program.graph, operations=(replace(product, order=LoopOrder(loops)),))
+    return replace(program, graph=graph)
+
+
+def told_its_way() -> Program:
+    """A star of four in which the last chip's sum is to pass the first two."""
+    return changed(partitioned(4, "star"), "c3.matmul->c0.recv_2", via=(2, 1))
+
 
 PROGRAMS = {
     "undecided": lowered(),
@@ -68,9 +94,17 @@ PROGRAMS = {
     "own values": shard(
         compile(MatmulSpec(8, 8, 16, a=Pattern(11, 5), b=Const(3)), TOKEN), ShardPlan(2), TOKEN
     ),
-    "loops the other way round": run_passes(
-        replace(lowered(), work=WorkPlan(2, 2, 8, "nm")), TOKEN
+    "loops the other way round": run_passes(ordered(lowered(), "nm"), TOKEN),
+    "undecided on four chips": partitioned(4),
+    "told its way": told_its_way(),
+    "over shared links": run_passes(told_its_way(), TOKEN),
+    "sum on every chip": spread(mesh=Mesh(tp=4), result="all"),
+    "grid": spread(mesh=Mesh(row=2, col=2), shard=(("k", "col"), ("m", "row")), result="all"),
+    "uneven grid": spread(
+        37, 20, 50, mesh=Mesh(row=2, col=3), shard=(("k", "col"), ("n", "row")), uneven=True
     ),
+    "cuts without sums": spread(mesh=Mesh(row=2, col=2), shard=(("m", "row"), ("n", "col"))),
+    "an axis that cuts nothing": spread(mesh=Mesh(row=2, col=2), shard=(("k", "row"),)),
     "further kinds of links": compiled(
         target=get("token-mesh", link_kinds=(LinkKind("cable", 8, 40, 2), LinkKind("bus", 64, 1)))
     ),
@@ -187,18 +221,12 @@ def test_text_that_is_no_json_is_refused(value):
 
 
 def test_numbers_that_python_does_not_read_are_refused():
-    error = refusal_of(to_json(lowered()).replace('"chip_count": 1', f'"chip_count": {"9" * 5000}'))
+    error = refusal_of(to_json(lowered()).replace('"tile": 8', f'"tile": {"9" * 5000}', 1))
     assert str(error).startswith("program file: the file: it is no JSON: ")
 
 
 def test_nesting_without_end_is_refused():
     assert str(refusal_of("[" * 100_000)) == "program file: the file: it is nested too deeply"
-    deep = document(PROGRAMS["map"])
-    body = deep["program"]["claim"]["map"]
-    for _ in range(900):
-        body = {"type": "Add", "left": body, "right": {"type": "Literal", "value": 0}}
-    deep["program"]["claim"]["map"] = body
-    assert str(refusal_of(deep)) == "program file: the file: it is nested too deeply"
 
 
 @pytest.mark.parametrize("value", [[], 3, None, "text", {}, {"format": "other"}, {"format": None}])
@@ -209,12 +237,22 @@ def test_another_format_is_refused(value):
 
 @pytest.mark.parametrize(
     ("version", "shown"),
-    [(0, "0"), (2, "2"), ("1", '"1"'), (1.0, "1.0"), (True, "true"), (None, "null")],
+    [(0, "0"), (3, "3"), ("2", '"2"'), (2.0, "2.0"), (True, "true"), (None, "null")],
 )
 def test_an_unknown_version_is_refused(version, shown):
     assert str(refusal_of(document() | {"version": version})) == (
-        f"program file: version: it is {shown}, but only version 1 is known here"
+        f"program file: version: it is {shown}, but only version 2 is known here"
     )
+
+
+def test_a_file_of_the_first_version_is_refused_with_the_way_out():
+    """Whatever it holds: nothing of it is looked at."""
+    for program in ({}, None, document()["program"]):
+        first = {"format": "shardwright program", "version": 1, "program": program}
+        assert str(refusal_of(first)) == (
+            "program file: version: it is 1, but only version 2 is known here; version 1 knew of "
+            "no meshes, layouts and parts: compile the product anew"
+        )
 
 
 def test_a_document_without_a_program_is_refused():
@@ -241,7 +279,9 @@ def at(value: dict, *path: str | int):
     [
         ((), "speed"),
         (("target",), "clock"),
-        (("claim",), "type"),
+        (("graph",), "type"),
+        (("graph", "values", 1), "type"),
+        (("mesh", "axes", 0), "type"),
         (("stages", 3), "priority"),
         (("stages", 0, "kind", "walk", "loops", 1), "stop"),
         (("buffers", 2, "page"), "rows"),
@@ -259,11 +299,14 @@ def test_an_unknown_field_is_refused_where_it_stands(path, name):
 @pytest.mark.parametrize(
     ("path", "name"),
     [
-        ((), "claim"),
+        ((), "graph"),
+        (("mesh",), "axes"),
+        (("graph", "operations", 0), "map"),
+        (("buffers", 2), "holds"),
         ((), "certificate"),
         (("target",), "tile"),
         (("tensors", 8, "value_range"), "low"),
-        (("tensors", 0, "slice_of"), "axis"),
+        (("tensors", 0, "part"), "of"),
         (("edges", 4), "handoff"),
         (("schedule", "timings", 5), "first_beat"),
     ],
@@ -286,23 +329,23 @@ LINE = "it must be one line of at most 4096 printable characters, not {}"
         (("tile",), None, "it must be an integer, not null"),
         (("name",), 3, "it must be a string, not 3"),
         (("tile",), 2**63, "it must be an integer of at most 64 bits"),
-        (("claim", "k"), -(10**4000), "it must be an integer of at most 64 bits"),
+        (("graph", "values", 0, "cols"), -(10**4000), "it must be an integer of at most 64 bits"),
         (("name",), "a\nexact", LINE.format(r"'a\nexact'")),
         (("target", "description"), "\ud800", LINE.format(r"'\ud800'")),
         (("stages", 0, "name"), "a\x00", LINE.format(r"'a\x00'")),
         (("schedule", "bound"), "n" * 4097, LINE.format("'" + "n" * 56 + "...")),
         (("stages",), {}, "it must be a list, not {}"),
-        (("links",), "", 'it must be a list or null, not ""'),
+        (("links",), "", 'it must be a list, not ""'),
         (("links", 0), [], "it must be a record (Link), not []"),
-        (("claim",), None, "it must be a record (Claim), not null"),
+        (("graph",), None, "it must be a record (Graph), not null"),
         (("schedule",), 4, "it must be a record (Schedule) or null, not 4"),
         (("tensors", 0, "role"), "in", 'it must be one of input, output, not "in"'),
-        (("tensors", 0, "pad"), [1], "it must have 2 items, not 1"),
-        (("tensors", 0, "pad", 1), "0", 'it must be an integer, not "0"'),
+        (("graph", "values", 0, "pad"), [1], "it must have 2 items, not 1"),
+        (("graph", "values", 0, "pad", 1), "0", 'it must be an integer, not "0"'),
         (
             ("stages", 0, "engine", "kind"),
             "wheel",
-            'it must be one of compute, movement, link, not "wheel"',
+            'it must be one of compute, movement, link, switch, not "wheel"',
         ),
         (
             ("certificate", "obligations", 0, "evidence", 0, 1),
@@ -347,16 +390,16 @@ def test_an_unknown_kind_of_record_is_refused(tag):
     damaged["program"]["stages"][0]["kind"]["type"] = tag
     assert str(refusal_of(damaged)) == (
         "program file: program.stages[0].kind.type: it must be one of Load, MatmulTiles, Recv, "
-        f"Fold, Map, Store, not {json.dumps(tag)}"
+        f"Fold, Map, Copy, Merge, Split, Store, not {json.dumps(tag)}"
     )
 
 
 def test_a_record_that_does_not_say_its_kind_is_refused():
     damaged = document()
-    del damaged["program"]["buffers"][1]["distribution"]["type"]
+    del damaged["program"]["buffers"][1]["holds"][0][0]["type"]
     assert str(refusal_of(damaged)) == (
-        "program file: program.buffers[1].distribution.type: it must be one of Replicated, "
-        "Sharded, Partial, not null"
+        "program file: program.buffers[1].holds[0][0].type: it must be one of Replicate, Shard, "
+        "Partial, At, not null"
     )
 
 
@@ -367,6 +410,102 @@ def test_what_a_record_itself_refuses_is_refused_where_it_stands():
         "program file: program.tensors[2].value_range: a range must have low <= high, not low 3 "
         "and high 2"
     )
+
+
+@pytest.mark.parametrize(
+    ("axes", "why"),
+    [
+        ([], "mesh: mesh must be axes with sizes, as tp=4, not ''"),
+        ([{"name": "tp", "size": 0}], "mesh: tp must be a positive integer, not 0"),
+        (
+            [{"name": "tp", "size": 2}, {"name": "tp", "size": 2}],
+            "mesh: an axis must be named once, not 'tp'",
+        ),
+        (
+            [{"name": "tp", "size": 10**6}],
+            "mesh: mesh must be of at most 4096 chips, not 'tp=1000000'",
+        ),
+    ],
+)
+def test_a_mesh_that_is_none_is_refused_where_it_stands(axes, why):
+    damaged = document()
+    damaged["program"]["mesh"]["axes"] = axes
+    assert str(refusal_of(damaged)) == f"program file: program.mesh: {why}"
+
+
+# --- Expressions and choices ----------------------------------------------------------------------
+
+
+def test_expressions_are_saved_as_they_are_printed():
+    saved = document(PROGRAMS["map"])["program"]
+    assert saved["graph"]["operations"][0]["map"] == "max(op0, 0)"
+    kinds = {stage["name"]: stage["kind"] for stage in saved["stages"]}
+    assert kinds["c0.fold"] == {"type": "Fold", "body": "(op0 + op1)"}
+    assert kinds["c0.map"] == {"type": "Map", "body": "max(op0, 0)"}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "EXPRESSION"),
+        ("op0 +", "EXPRESSION"),
+        ("(op0 + op1", "EXPRESSION"),
+        ("min(op0, 1)", "EXPRESSION"),
+        ("__import__('os')", "EXPRESSION"),
+        ("(" * 100_000, "EXPRESSION"),
+        (3, "it must be an expression, as (op0 + op1), not 3"),
+        (None, "it must be an expression, as (op0 + op1), not null"),
+        (
+            {"type": "Operand", "index": 0},
+            'it must be an expression, as (op0 + op1), not {"type": "Operand", "index": 0}',
+        ),
+    ],
+)
+def test_what_is_no_expression_is_refused_where_it_stands(text, why):
+    damaged = document()
+    place = next(i for i, s in enumerate(damaged["program"]["stages"]) if s["name"] == "c0.fold")
+    damaged["program"]["stages"][place]["kind"]["body"] = text
+    error = refusal_of(damaged)
+    assert error.place == f"program.stages[{place}].kind.body"
+    assert len(str(error)) < 300
+    if why != "EXPRESSION":
+        assert error.why == why
+
+
+def test_who_chose_is_saved_where_it_was_not_by_hand():
+    chosen = run_passes(changed(lowered(), "partial", depth=Depth(7)), TOKEN)
+    saved = document(chosen)["program"]
+    depths = {buffer["name"]: buffer["depth"] for buffer in saved["buffers"]}
+    assert depths["partial"] == {"pages": 7}
+    assert depths["a_pages"] == {"pages": 2, "by": "compiler"}
+    assert {stage["engine"]["by"] for stage in saved["stages"]} == {"compiler"}
+    assert {edge["handoff"]["by"] for edge in saved["edges"]} == {"compiler"}
+    assert saved["graph"]["operations"][0]["order"] == {"loops": "mn", "by": "compiler"}
+    again = from_json(json.dumps(document(chosen)))
+    assert repr(again.buffers) == repr(chosen.buffers)
+
+
+@pytest.mark.parametrize("by", ["nobody", "", None, 1])
+def test_who_chose_is_hand_or_compiler(by):
+    damaged = document()
+    damaged["program"]["buffers"][0]["depth"]["by"] = by
+    assert str(refusal_of(damaged)) == (
+        f"program file: program.buffers[0].depth.by: it must be one of hand, compiler, not "
+        f"{json.dumps(by)}"
+    )
+
+
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_a_file_goes_on_where_the_program_stood(program):
+    """Passes decide on it as on the program itself: what is by hand stays, and nothing else."""
+
+    def decided(start: Program) -> str:
+        try:
+            return to_json(run_passes(undecided(start), start.target))
+        except ShardwrightError as error:
+            return str(error)
+
+    assert decided(from_json(to_json(program))) == decided(program)
 
 
 def dotted(path: tuple[str | int, ...]) -> str:

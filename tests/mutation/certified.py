@@ -82,6 +82,12 @@ PLANS: dict[str, Plan] = {
         ShardPlan(Mesh(row=2, col=2), shard={"k": "col"}),
         TOKEN,
     ),
+    "2 x 2 chips, rows and columns, uneven": Plan(
+        MatmulSpec(12, 18, 8),
+        ShardPlan(Mesh(row=2, col=2), shard={"n": "row", "m": "col"}, uneven=True),
+        SEMAPHORE,
+    ),
+    "2 chips, nothing cut": Plan(MatmulSpec(8, 8, 12), ShardPlan(2, shard={}), TOKEN),
     "4 chips, tree, to all": Plan(MatmulSpec(8, 12, 16), ShardPlan(4, result="all"), TOKEN),
     "3 chips, star, map, to all, semaphores, uneven": Plan(
         MatmulSpec(8, 8, 20, map=RECTIFIER),
@@ -100,6 +106,12 @@ PLANS: dict[str, Plan] = {
     ),
     "4 chips, tree, a forward": Plan(
         MatmulSpec(8, 8, 16), ShardPlan(4), TOKEN, via={(3, 2): (1,)}
+    ),
+    "4 chips, tree, map, to all, semaphores, forwards": Plan(
+        MatmulSpec(8, 8, 16, map=RECTIFIER),
+        ShardPlan(4, result="all"),
+        SEMAPHORE,
+        via={(3, 2): (1,), (2, 3): (1,)},
     ),
     "4 chips, star, values, two shared links": Plan(
         MatmulSpec(8, 8, 16, a=Pattern(7, 3), b=Pattern(11, 5)),

@@ -35,7 +35,11 @@ class Mutation:
 
     def missed(self, certificate: Certificate) -> list[str]:
         """What should have been said of the broken program, and was not."""
-        said = {obligation.name: obligation.violations for obligation in certificate.violated}
+        said = {
+            obligation.name: obligation.violations
+            for obligation in certificate.violated
+            if obligation.statement  # those without one were not asked
+        }
         return [
             f"{obligation}: {text}"
             for obligation, text in self.expected

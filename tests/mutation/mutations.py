@@ -4,13 +4,17 @@ from types import ModuleType
 
 from tests.mutation import (
     bodies,
+    broadcasts,
     capacity,
     counts,
     crossings,
+    meshes,
+    orientations,
     partials,
     slices,
     statements,
     types,
+    ways,
     widths,
 )
 from tests.mutation.mutation import Mutation
@@ -18,7 +22,11 @@ from tests.mutation.mutation import Mutation
 GROUPS: tuple[ModuleType, ...] = (
     slices,
     partials,
+    broadcasts,
     crossings,
+    ways,
+    meshes,
+    orientations,
     counts,
     bodies,
     widths,

@@ -195,3 +195,29 @@ def switches(program: Program) -> tuple[Stage, Stage] | None:
     """The merge and the split at the two ends of a link that edges share, if there is one."""
     merges, splits = of_kind(program, Merge), of_kind(program, Split)
     return (merges[0], splits[0]) if merges else None
+
+
+def exchanged_chips(program: Program, one: int, other: int) -> Program:
+    """``program`` with two chips in each other's place, wherever a chip is named."""
+
+    def of(chip: int) -> int:
+        return {one: other, other: one}.get(chip, chip)
+
+    def sited(record: Stage | Buffer) -> Stage | Buffer:
+        assert record.site is not None
+        return replace(record, site=replace(record.site, chip=of(record.site.chip)))
+
+    return replace(
+        program,
+        tensors=tuple(replace(t, chip=of(t.chip)) for t in program.tensors),
+        stages=tuple(map(sited, program.stages)),
+        buffers=tuple(map(sited, program.buffers)),
+        links=tuple(
+            replace(x, source_chip=of(x.source_chip), destination_chip=of(x.destination_chip))
+            for x in program.links
+        ),
+        collectives=tuple(
+            replace(c, chips=tuple(map(of, c.chips)), home=of(c.home)) for c in program.collectives
+        ),
+        memory=tuple(replace(place, chip=of(place.chip)) for place in program.memory),
+    )

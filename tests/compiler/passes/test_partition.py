@@ -4,21 +4,14 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from compiler.ir.distribution import Partial, Replicated, Sharded
-from compiler.passes.reduction import star, tree
-from compiler.passes.shard import ShardPlan
 
 from compiler.ir.body import Add, Operand
 from compiler.ir.buffer import BufferKind
-<<<<<<< HEAD
 from compiler.ir.layout import Partial, Replicate, Shard
 from compiler.ir.mesh import Mesh
 from compiler.ir.stage import Copy, Fold, MatmulTiles, Recv, Store
 from compiler.passes.algorithms import ALGORITHMS
 from compiler.passes.partition import partition
-=======
-from compiler.ir.stage import Fold, MatmulTiles, Recv, Store
->>>>>>> core
 from compiler.pipeline import shard
 from compiler.shard_plan import ShardPlan
 from tests.compiler.programs import MANY_PORTS, compiled, lowered, partitioned, receives

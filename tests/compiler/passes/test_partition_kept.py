@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from compiler.passes.shard import ShardPlan
 
 from compiler.ir.buffer import Depth
 from compiler.ir.choice import Chooser

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from compiler.passes.shard import ShardPlan, replicate
 
 from compiler.errors import (
     AlreadyShardedError,
@@ -23,10 +22,7 @@ from compiler.ir.edge import Edge
 from compiler.ir.init import RandomBf16, Values
 from compiler.ir.mesh import Mesh
 from compiler.ir.stage import Fold, Load, MatmulTiles, Stage, Store
-<<<<<<< HEAD
 from compiler.passes.partition import partition
-=======
->>>>>>> core
 from compiler.pipeline import compile, shard
 from compiler.shard_plan import ShardPlan
 from compiler.targets import get

@@ -5,11 +5,11 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 import pytest
-from compiler.passes.shard import ShardPlan
 
 from compiler import targets
 from compiler.errors import TargetError, TargetValueError, UnknownTargetError
 from compiler.pipeline import compile, shard
+from compiler.shard_plan import ShardPlan
 from compiler.targets import LinkKind, Target
 from compiler.workload import MatmulSpec
 
