@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import pytest
+from compiler.shard_plan import ShardPlan
 
 from bitstream.board_check import check_board
 from bitstream.errors import ProgramBoardError
 from compiler.pipeline import compile_sharded
-from compiler.shard_plan import ShardPlan
 from compiler.workload import MatmulSpec
 from constraints.description import load_board
 from constraints.target import board_target

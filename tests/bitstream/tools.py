@@ -8,11 +8,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from compiler.shard_plan import ShardPlan
 
 from bitstream import builder
 from compiler.ir.program import Program
 from compiler.pipeline import compile_sharded
-from compiler.shard_plan import ShardPlan
 from compiler.workload import MatmulSpec
 from constraints.board import Board
 from constraints.target import board_target

@@ -1,9 +1,9 @@
 """Boards as the compiler's machines: what is compiled for one can be cabled."""
 
 import pytest
+from compiler.shard_plan import ShardPlan
 
 from compiler.pipeline import compile, shard
-from compiler.shard_plan import ShardPlan
 from compiler.workload import MatmulSpec
 from constraints.cabling import cables_of_program, cabling_of
 from constraints.description import board_names, load_board

@@ -1,4 +1,4 @@
-"""Meshes and layouts: axes exchanged and renamed, and values that are said to be spread otherwise."""
+"""Meshes and layouts: axes exchanged and renamed, and values said to be spread otherwise."""
 
 from collections.abc import Callable
 from dataclasses import replace

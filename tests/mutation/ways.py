@@ -186,19 +186,6 @@ def a_split_loses_an_output(program: Program) -> Program | None:
     return changed(program, split.name, outs=outs, kind=Split(turns))
 
 
-@breaks("layout: ")
-def two_joint_sums_are_added_for_each_other(program: Program) -> Program | None:
-    """What the split gives to the fold goes into it once, and once more in place of the other."""
-    pair = switches(program)
-    if pair is None:
-        return None
-    split = pair[1]
-    first, second = split.outs[:2]
-    return turned(
-        changed(program, split.name, outs=(second, first, *split.outs[2:])), split, split.kind.turns
-    )
-
-
 @breaks("capacity: EngineRole")
 def a_merge_runs_on_the_engine_of_a_port(program: Program) -> Program | None:
     pair = switches(program)
