@@ -16,8 +16,8 @@ from compiler.errors import (
     SliceNotTileAlignedError,
     UncertifiableLayerError,
 )
-from compiler.fit import CERTIFY_CHIPS, CERTIFY_UP_TO, ModelFit, fit_model
-from compiler.model import Layer, Model
+from compiler.fit.model import Layer, Model
+from compiler.fit.model_fit import CERTIFY_CHIPS, CERTIFY_UP_TO, ModelFit, fit_model
 from compiler.pipeline import compile
 from compiler.shard_plan import ShardPlan
 from compiler.targets import MemoryTier, find_any, get
