@@ -40,7 +40,7 @@ def check_order(program: Program) -> None:
         if isinstance(stage.kind, MatmulTiles):
             pages = flow.held[stage.outs[0]]
             assert isinstance(pages, SumPages)
-            _adds_its_slice(program, stage, loads, pages)
+            _adds_its_slice(program, stage, [loads[name] for name in stage.ins], pages)
     for stored in flow.stored.values():
         where = stored.misplaced
         if where is not None:
@@ -102,11 +102,9 @@ def _is_chosen(program: Program) -> bool:
     return True
 
 
-def _adds_its_slice(
-    program: Program, stage: Stage, loads: dict[str, Load], pages: SumPages
-) -> None:
+def _adds_its_slice(program: Program, stage: Stage, operands: list[Load], pages: SumPages) -> None:
     """A product adds each block that its operands have once to each result, and no other."""
-    left, right = (loads[name] for name in stage.ins)
+    left, right = operands
     tensor = program.tensor_by_name[left.tensor]
     _, first = first_tile(program, left.tensor)
     whole = (Contributions(((first, first + tensor.col_tiles, 1),)),)
