@@ -17,9 +17,9 @@ import numpy as np
 import shardwright as sw
 from compiler.ir.program import Program
 from sim.amaranth_engine import AmaranthEngine, EngineRun
+from sim.binding import bind
 from sim.compiled.engine import CompiledEngine
 from sim.images import words
-from sim.operands import bind
 
 SHAPE = {"m": 64, "n": 64, "k": 2048}
 CHIPS = 16

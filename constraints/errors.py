@@ -206,6 +206,7 @@ class OutOfLinkPortsError(CablingError):
         self, *, chip: int, board: str, direction: str, need: int, ports: int, way_out: str
     ):
         self.chip, self.board, self.direction = chip, board, direction
+        self.way_out = way_out
         self.need, self.ports = need, ports
         super().__init__(
             f"chip c{chip} needs {need} {direction!r} links, and board {board!r} carries {ports}; "

@@ -120,7 +120,7 @@ class RunResult:
 
     @property
     def exposed_reduction_cycles(self) -> int:
-        """Cycles of the reduction that no product hides.
+        """Cycles of bringing sums to where they are wanted that no product hides.
 
         They run from where the last product would be in memory, were it stored on its own chip.
         """

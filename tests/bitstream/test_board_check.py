@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from compiler.shard_plan import ShardPlan
 
 from bitstream.board_check import check_board
 from bitstream.errors import ProgramBoardError
-from compiler.pipeline import compile_sharded
+from compiler.pipeline import compile
+from compiler.shard_plan import ShardPlan
 from compiler.workload import MatmulSpec
 from constraints.description import load_board
 from constraints.target import board_target
@@ -43,7 +43,7 @@ def test_a_program_whose_pages_come_faster_than_credits_is_refused():
     wide = replace(ICE.links[0], data=tuple("abcdefghijklmnop"))
     board = replace(ICE, links=(wide, *ICE.links[1:]))
     spec = MatmulSpec(m=4, n=4, k=16)
-    program = compile_sharded(spec, ShardPlan(2, "tree"), board_target(board, tile=1))
+    program = compile(spec, board_target(board, tile=1), ShardPlan(2, "tree"))
     (edge,) = (edge for edge in program.edges if program.crosses(edge))
     with pytest.raises(ProgramBoardError) as refused:
         check_board(program, board)
@@ -52,5 +52,5 @@ def test_a_program_whose_pages_come_faster_than_credits_is_refused():
         f"on edge {edge.name!r} is 4, and a board returns a credit in 6, so that credits would "
         "come slower than pages; compile it with a larger tile"
     )
-    larger = compile_sharded(spec, ShardPlan(2, "tree"), board_target(board, tile=2))
+    larger = compile(spec, board_target(board, tile=2), ShardPlan(2, "tree"))
     check_board(larger, board)

@@ -8,11 +8,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from compiler.shard_plan import ShardPlan
 
 from bitstream import builder
 from compiler.ir.program import Program
-from compiler.pipeline import compile_sharded
+from compiler.pipeline import compile
+from compiler.shard_plan import ShardPlan
 from compiler.workload import MatmulSpec
 from constraints.board import Board
 from constraints.target import board_target
@@ -118,7 +118,7 @@ class Tools:
 def small_program(board: Board, *, chips: int = 2) -> Program:
     """A product of 2 x 2 tiles for boards of a kind."""
     spec = MatmulSpec(m=4, n=4, k=8 * chips)
-    return compile_sharded(spec, ShardPlan(chips, "tree"), board_target(board, tile=2))
+    return compile(spec, board_target(board, tile=2), ShardPlan(chips, "tree"))
 
 
 def blink(

@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from compiler.shard_plan import ShardPlan
+from compiler.workload import MatmulSpec
 from constraints.cabling import Cable, cables_of_program, cables_of_shape, cabling_of
 from constraints.description import load_board
 from constraints.errors import (
@@ -15,7 +17,7 @@ from constraints.errors import (
     UnknownChipError,
     UnknownLinkPortError,
 )
-from tests.programs import program_for
+from tests.programs import finished, program_for
 
 ULX3S = load_board("ulx3s-85f")
 ECPIX5 = load_board("ecpix5-85")
@@ -151,6 +153,45 @@ def test_a_tree_is_suggested_only_if_every_board_can_be_in_it():
         assert str(error.value) == (
             f"chip c0 needs 3 'in' links, and board 'ulx3s-85f' carries 2; {way_out}"
         )
+
+
+def test_cables_that_lead_back_stand_beside_those_that_lead_forth():
+    assert names(cabling_of(ULX3S, cables_of_shape("star", 2, back=True))) == [
+        "c1.out0->c0.in0",
+        "c0.out0->c1.in0",
+    ]
+    pairs = [(cable.source, cable.destination) for cable in cables_of_shape("tree", 8, back=True)]
+    forth = [(cable.source, cable.destination) for cable in cables_of_shape("tree", 8)]
+    assert sorted(pairs) == sorted(forth + [pair[::-1] for pair in forth])
+
+
+def test_where_boards_cannot_send_back_a_sum_may_stay_at_its_home():
+    with pytest.raises(OutOfLinkPortsError) as error:
+        cabling_of((ULX3S,) * 3, cables_of_shape("tree", 3, back=True))
+    assert str(error.value) == (
+        "chip c0 needs 2 'out' links, and board 'ulx3s-85f' carries 1; a sum that stays at its "
+        "home needs no cables back (--result home)"
+    )
+
+
+def test_a_tree_with_cables_back_is_suggested_if_every_board_can_be_in_it():
+    """Chip 0 of a tree of four sends to two; in a star to three, and a board has two."""
+    outs = tuple(replace(port, name=f"{port.name}s") for port in ULX3S.ports("out"))
+    board = replace(ULX3S, links=(*ULX3S.links, *outs))
+    with pytest.raises(OutOfLinkPortsError) as error:
+        cabling_of((board,) * 4, cables_of_shape("star", 4, back=True))
+    assert error.value.way_out == "a tree needs 2 (--reduce tree)"
+    cabling_of((board,) * 4, cables_of_shape("tree", 4, back=True))
+
+
+@pytest.mark.parametrize(("reduce", "chips"), [("star", 4), ("tree", 7), ("tree", 3)])
+def test_cables_of_a_sum_on_every_chip_are_those_that_its_programs_link(reduce, chips):
+    program = finished(
+        MatmulSpec(2, 2, 2 * chips), plan=ShardPlan(chips, reduce, result="all"), tile=2
+    )
+    needed = {(cable.source, cable.destination) for cable in cables_of_program(program)}
+    shape = cables_of_shape(reduce, chips, back=True)
+    assert {(cable.source, cable.destination) for cable in shape} == needed
 
 
 def test_a_chip_that_sends_twice_needs_two_ports():

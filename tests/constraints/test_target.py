@@ -1,9 +1,9 @@
 """Boards as the compiler's machines: what is compiled for one can be cabled."""
 
 import pytest
-from compiler.shard_plan import ShardPlan
 
 from compiler.pipeline import compile, shard
+from compiler.shard_plan import ShardPlan
 from compiler.workload import MatmulSpec
 from constraints.cabling import cables_of_program, cabling_of
 from constraints.description import board_names, load_board
@@ -45,7 +45,7 @@ def test_the_links_of_a_program_are_cabled(name, chips):
     target = board_target(board)
     tile = target.tile
     program = compile(MatmulSpec(m=tile, n=tile, k=tile * chips), target=target)
-    sharded = shard(program, ShardPlan(chips=chips, reduce="tree"), target)
+    sharded = shard(program, ShardPlan(chips, reduce="tree"), target)
     cabling = cabling_of((board,) * chips, cables_of_program(sharded))
     assert [cable.link for cable in cabling.cables] == [link.name for link in sharded.links]
     for cable, link in zip(cabling.cables, sharded.links, strict=True):

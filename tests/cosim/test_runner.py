@@ -51,7 +51,8 @@ def test_a_wrong_expectation_fails_and_says_where(bench):
     with pytest.raises(BenchFailedError) as error:
         run_package(bench, tests=("product_is_exact_and_on_time",))
     (failure,) = error.value.failures
-    assert failure.startswith("product_is_exact_and_on_time: 1 elements differ: chip 0 beat 0 lane 0 is ")
+    where = "product_is_exact_and_on_time: 1 elements differ: chip 0 beat 0 lane 0 is "
+    assert failure.startswith(where)
     assert str(error.value) == f"the bench failed on icarus: {failure}"
     assert "FAIL=1" in error.value.log_tail
     assert dict(os.environ) == before

@@ -5,14 +5,18 @@ import numpy as np
 import pytest
 
 from compiler.ir.stage import Store
+from compiler.shard_plan import ShardPlan
+from compiler.workload import MatmulSpec
+from host.starts import first_starts
 from hw.board.back_wire import START_CYCLES
 from hw.board.board_registers import board_registers
 from sim.binding import bind
 from sim.board.boards import Boards, Crystal
 from sim.board.serial_line import SerialLine
 from sim.images import matrix_of, words
+from sim.parts import assembled
 from tests.hw.board.clocks import PHASES, RATIOS
-from tests.programs import program_for, random_operands
+from tests.programs import finished, program_for, random_operands
 from tests.tiers import chosen
 
 DIVISOR = 4
@@ -30,11 +34,13 @@ class BoardsBench:
         self.program = program
         self.boards = Boards(program, divisor=DIVISOR)
         self.simulator = self.boards.simulator(crystals)
-        (self.output,) = (s.kind.tensor for s in program.stages if isinstance(s.kind, Store))
+        self.outputs = [s.kind.tensor for s in program.stages if isinstance(s.kind, Store)]
+        self.copies: list[dict[str, np.ndarray]] = []
         self.products: list[np.ndarray] = []
         self.cycles: list[int] = []
+        self.starts = [0] * program.chip_count
         self.begins_at: tuple[int, ...] = ()
-        self.home = next(s.site.chip for s in program.stages if isinstance(s.kind, Store))
+        (self.home, *_) = first_starts(program)
 
     def run(self, a, b, *, runs: int = 1):
         """Load, wait for the links, start ``runs`` times, and keep products and home cycles."""
@@ -49,9 +55,14 @@ class BoardsBench:
                     line = SerialLine(DIVISOR)
                     line.waiting.extend(START_COMMAND)
                     await self._until(ctx, lambda line=line: not line.busy, line, chip)
+                home = tops[self.home].chip.activity
+                await self._until(ctx, lambda home=home: ctx.get(home.running))
                 await self._until(ctx, lambda: all(ctx.get(top.chip.done) for top in tops))
+                for _ in range(4 * START_LATENCY):  # a start that is late comes in this time
+                    await self._tick(ctx)
                 self.cycles.append(ctx.get(tops[self.home].chip.activity.cycles))
-                self.products.append(self._product(ctx))
+                self.copies.append({name: self._held(ctx, name) for name in self.outputs})
+                self.products.append(assembled(self.program, self.copies[-1], "c"))
 
         self.simulator.add_testbench(testbench)
         self.simulator.run()
@@ -62,8 +73,13 @@ class BoardsBench:
                 return
             if line:
                 ctx.set(getattr(self.boards, f"rx_{chip}"), line.drive())
-            await ctx.tick(self.boards.domains[self.home])
+            await self._tick(ctx)
         raise TimeoutError("the boards did not get there in 20000 cycles")
+
+    async def _tick(self, ctx):
+        await ctx.tick(self.boards.domains[self.home])
+        for chip, top in enumerate(self.boards.tops):
+            self.starts[chip] += ctx.get(top.chip.activity.start)
 
     def _memory(self, tensor):
         return next(t.chip.memories[tensor] for t in self.boards.tops if tensor in t.chip.memories)
@@ -74,10 +90,10 @@ class BoardsBench:
             for row, word in zip(self._memory(name).data, words(array, tensor), strict=True):
                 ctx.set(row.as_value(), word)
 
-    def _product(self, ctx):
-        memory = self._memory(self.output)
+    def _held(self, ctx, name):
+        memory = self._memory(name)
         image = [ctx.get(memory.data[row].as_value()) for row in range(memory.depth)]
-        return matrix_of(image, self.program.tensor_by_name[self.output])
+        return matrix_of(image, self.program.tensor_by_name[name])
 
 
 @pytest.mark.covers("values")
@@ -123,6 +139,26 @@ def test_boards_with_other_links_multiply(link):
     bench.run(a, b)
     assert np.array_equal(bench.products[0], a @ b)
     assert bench.cycles[0] <= program.schedule.cycles + START_LATENCY + 1
+
+
+@pytest.mark.parametrize("chips", chosen([2, 3, 4], [2]))
+@pytest.mark.parametrize("tile", chosen([1, 2], [1]))
+def test_boards_that_start_each_other_run_once_for_each_start(chips, tile):
+    """A sum on every chip: the start that comes back to the first board begins no other run.
+
+    The product is the least, so the first board is done as soon as it can be.
+    """
+    plan = ShardPlan(chips, result="all")
+    program = finished(MatmulSpec(1, 1, chips * tile), plan=plan, tile=tile, **PINS)
+    a, b = random_operands(program, 5)
+    bench = BoardsBench(program, [])
+    bench.run(a, b, runs=3)
+    assert len(bench.copies) == 3
+    for copies in bench.copies:
+        assert {name: copy.tolist() for name, copy in copies.items()} == {
+            f"c{chip}.c": (a @ b).tolist() for chip in range(chips)
+        }
+    assert bench.starts == [3] * chips
 
 
 def test_a_start_over_a_link_is_refused_while_a_board_runs():
