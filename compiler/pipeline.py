@@ -43,7 +43,7 @@ def compile(
     """
     target = executable(target)
     program, origin = lower(spec, target), "lower"
-    if plan is not None:
+    if plan is not None and plan.mesh != program.mesh:
         program, origin = partition(program, plan, target), "partition"
     return _finished(program, target, origin)
 

@@ -113,7 +113,10 @@ def _sharding(
             rule = f"along one of {', '.join(mesh.names)}"
             raise ShardPlanError(field=f"shard {dim}", rule=rule, value=axis)
         for other, taken in pairs[:position]:
-            if other == dim or taken == axis:
-                rule = f"along an axis of its own; {other} is cut along {taken}"
+            if other == dim:
+                rule = f"along {taken} alone"
+                raise ShardPlanError(field=f"shard {dim}", rule=rule, value=axis)
+            if taken == axis:
+                rule = f"along another axis than {other}"
                 raise ShardPlanError(field=f"shard {dim}", rule=rule, value=axis)
     return tuple(pairs)

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from compiler.beat_times import BeatTimes, Cycles, spaced
+from compiler.buffer_times import BufferTimes, same
 from compiler.flow.components import Component
 from compiler.flow.order import sources_of
 from compiler.ir.edge import Barrier, Edge
@@ -31,7 +32,7 @@ from compiler.latencies import (
 from compiler.rates import flits_of_a_beat, pair_cycles, result_cycles
 
 
-class TimingModel:
+class TimingModel(BufferTimes):
     """Beat times of one component of a placed program, whose links and hand-offs are chosen.
 
     Parameters
@@ -57,31 +58,23 @@ class TimingModel:
         interval: int = 0,
         bounded: bool = True,
     ):
+        every = isinstance(rounds, int)
+        super().__init__(
+            program, part, np.arange(rounds) if every else rounds, bounded=bounded and every
+        )
         self.program = program
-        self.part = part
-        self.tile = program.tile
-        self.rounds: Cycles = np.arange(rounds) if isinstance(rounds, int) else rounds
         self.interval = interval
-        self.times = BeatTimes()
-        self._all_rounds = isinstance(rounds, int)
-        self._numbers: dict[int, Cycles] = {}
+        self._all_rounds = every
         self._operations: dict[str, tuple[Operation, ...]] = {}
         self._edges: dict[str, Edge] = {}
         self._groups: dict[tuple[Barrier, int], list[str]] = {}
-        self._depths: dict[str, int | None] = {}
-        self._readers: dict[str, str] = {}
-        self._fillers: dict[str, tuple[str, ...]] = {}
         for stage in part.stages:
-            self._enter(stage, bounded)
-        self._stale = {stage.name for stage in part.stages}
+            self._enter(stage)
 
-    def _enter(self, stage: Stage, bounded: bool) -> None:
+    def _enter(self, stage: Stage) -> None:
         """Note what a stage is joined to."""
-        for name in sources_of(self.program, stage):
-            self._readers[name] = stage.name
-        for name in stage.outs:
-            self._depths[name] = self.program.buffer_by_name[name].depth_pages if bounded else None
-            self._fillers[name] = (stage.name,)
+        self._readers |= dict.fromkeys(sources_of(self.program, stage), stage.name)
+        self._fillers |= dict.fromkeys(stage.outs, (stage.name,))
         match stage.kind:
             case Recv():
                 (edge,) = self.program.edges_by_destination[stage.name]
@@ -119,12 +112,12 @@ class TimingModel:
         """Buffers in which room was waited for, once all is solved."""
         found: dict[str, None] = {}
         for stage in self.part.stages:
-            outs = self._promised_with(stage)
+            outs = () if isinstance(stage.kind, Load) else self._promised_with(stage)
             written = {name: self.times.written.get(name) for name in stage.outs}
             depths = {name: self._depths[name] for name in outs}
             self._depths |= dict.fromkeys(outs)
             self._pass(stage)
-            if any(not _same(self.times.written.get(name), written[name]) for name in written):
+            if any(not same(self.times.written.get(name), written[name]) for name in written):
                 found |= dict.fromkeys(outs)
             self._depths |= depths
             self._pass(stage)
@@ -139,8 +132,10 @@ class TimingModel:
         return stage.outs
 
     def _group(self, barrier: Barrier, edge: Edge) -> tuple[Barrier, int]:
-        """The barrier of an edge. Edges of unequal numbers of pages cannot meet; they are refused
-        later, by name."""
+        """The barrier of an edge, among edges of as many pages: others cannot meet there.
+
+        The checker refuses a program where they should.
+        """
         return barrier, self.part.share[edge.buffer]
 
     def _promise_together(self) -> None:
@@ -273,69 +268,7 @@ class TimingModel:
             places[turns[page % len(turns)]].append(page)
         return places
 
-    def _in_room(self, ready: Cycles, outs: tuple[str, ...]) -> Cycles:
-        """When beats that are ready pass, one by one, with room in each of some buffers."""
-        for out in outs:
-            space = self._space(out)
-            if space is not None:
-                ready = np.maximum(ready, space)
-        return spaced(ready, 1, self._beats(outs[0]))
-
-    def _write(self, buffer: str, written: Cycles) -> None:
-        self.times.promised[buffer] = written[:: self.tile]
-        self._fill(buffer, written, written + FIFO_CYCLES)
-
-    def _fill(self, buffer: str, written: Cycles, readable: Cycles) -> None:
-        if not _same(self.times.written.get(buffer), written):
-            self.times.written[buffer] = written
-            self.times.readable[buffer] = readable
-            self._stale.add(self._readers[buffer])
-
-    def _take(self, buffer: str, cycles: Cycles) -> None:
-        if not _same(self.times.taken.get(buffer), cycles):
-            self.times.taken[buffer] = cycles
-            self.times.returned[buffer] = cycles[self.tile - 1 :: self.tile] + 1
-            if self._depths[buffer] is not None:
-                self._stale.update(self._fillers[buffer])
-
-    def _after_return(self, buffer: str, pages: Cycles, way_back: int = 0) -> Cycles:
-        """Not before ``pages``, nor before it is known that the slot of each page is free.
-
-        ``way_back`` is how long the news of it takes.
-        """
-        depth = self._depths[buffer]
-        returned = self.times.returned.get(buffer)
-        if depth is None or returned is None or depth >= len(pages):
-            return pages
-        free = returned[:-depth] + way_back
-        return np.concatenate([pages[:depth], np.maximum(pages[depth:], free)])
-
-    def _space(self, buffer: str) -> Cycles | None:
-        """The first cycle in which each beat finds room, if it may ever wait for it."""
-        depth = self._depths[buffer]
-        taken = self.times.taken.get(buffer)
-        if depth is None or taken is None or depth * self.tile >= len(taken):
-            return None
-        beats = depth * self.tile
-        return np.concatenate([np.zeros(beats, dtype=np.int64), taken[:-beats] + 1])
-
-    def _beats(self, buffer: str) -> Cycles:
-        """The numbers of the beats that pass a buffer in the rounds that are followed."""
-        return self._count(self.part.share[buffer] * self.tile)
-
-    def _count(self, each: int) -> Cycles:
-        """Numbers of all of which there are ``each`` in a round."""
-        if each not in self._numbers:
-            self._numbers[each] = (self.rounds[:, None] * each + np.arange(each)).ravel()
-        return self._numbers[each]
-
 
 def drain_cycles(tile: int) -> int:
     """Cycles from a product's last pair of beats to its last row in memory on the same chip."""
     return TILE_CYCLES + (tile - 1) + FIFO_CYCLES
-
-
-def _same(one: Cycles | None, other: Cycles | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return np.array_equal(one, other)

@@ -16,18 +16,10 @@ from compiler.ir.tensor import Tensor, TensorRole
 from hw.activity import ActivityCounters
 from hw.axi_lite import AxiLiteSignature
 from hw.chip_registers import chip_events, chip_register_map
-from hw.handoffs import protocol_of
+from hw.handoffs import depth_from_port, link_signature, receiver_of, transmitter_of
 from hw.host_port import HostPort
 from hw.interfaces import beat_layout, element_shape
-from hw.link import LinkTransmitter
-from hw.link_ports import (
-    credits_port,
-    deepest_landing,
-    landing_pages,
-    link_of,
-    receiver_port,
-    sender_port,
-)
+from hw.link_ports import credits_port, deepest_landing, receiver_port, sender_port
 from hw.multiplier.plan import MultiplierPlan
 from hw.names import local_name
 from hw.page_fifo import PageFifo
@@ -109,7 +101,7 @@ class Chip(wiring.Component):
             **{
                 credits_port(edge): In(range(deepest_landing(program) + 1))
                 for edge in self.outgoing
-                if self._depth_from_port(edge)
+                if depth_from_port(edge, host=self.has_host)
             },
         }
         super().__init__(
@@ -117,8 +109,10 @@ class Chip(wiring.Component):
                 "start": In(1),
                 "done": Out(1),
                 **(host_ports if host else {}),
-                **{sender_port(edge): Out(self._link(edge)) for edge in self.outgoing},
-                **{receiver_port(edge): In(self._link(edge)) for edge in self.incoming},
+                **{sender_port(edge): Out(link_signature(program, edge)) for edge in self.outgoing},
+                **{
+                    receiver_port(edge): In(link_signature(program, edge)) for edge in self.incoming
+                },
             }
         )
         self.memories = {
@@ -129,15 +123,9 @@ class Chip(wiring.Component):
         }
         self.fifos = {buffer.name: self._fifo(buffer) for buffer in view.buffers}
         self.units = {stage.name: self._unit(stage) for stage in self.stages}
-        self.transmitters = {edge.name: self._transmitter(edge) for edge in self.outgoing}
-
-    def _depth_from_port(self, edge: Edge) -> bool:
-        """Whether a port tells the chip how deep the landing buffer of an outgoing edge is."""
-        return self.has_host and protocol_of(edge).depth_from_port
-
-    def _link(self, edge: Edge):
-        """Signature of the link that carries an edge, seen from the sending chip."""
-        return protocol_of(edge).signature(link_of(self.program, edge).width_bits)
+        self.transmitters = {
+            edge.name: transmitter_of(program, edge, host=self.has_host) for edge in self.outgoing
+        }
 
     def elaborate(self, platform) -> Module:
         m = Module()
@@ -186,21 +174,6 @@ class Chip(wiring.Component):
         )
         return unit_kind(stage).build(stage.kind, around)
 
-    def _transmitter(self, edge: Edge) -> LinkTransmitter:
-        page, link = self.program.buffer_by_name[edge.buffer].page, link_of(self.program, edge)
-        if self.has_host:
-            credits = deepest_landing(self.program)
-        else:
-            credits = landing_pages(self.program, edge)
-        return protocol_of(edge).transmitter(
-            beat_layout(page),
-            page_beats=page.beats,
-            width_bits=link.width_bits,
-            credits=credits,
-            flit_cycles=link.flit_cycles,
-            depth_from_port=self._depth_from_port(edge),
-        )
-
     # --- Hand-offs ------------------------------------------------------------------------------
 
     def _join_stage(self, m: Module, stage: Stage) -> None:
@@ -228,11 +201,7 @@ class Chip(wiring.Component):
 
     def _join_incoming(self, m: Module, edge: Edge) -> None:
         fifo = self.fifos[self.program.landing(edge).name]
-        receiver = protocol_of(edge).receiver(
-            fifo.beat,
-            width_bits=link_of(self.program, edge).width_bits,
-            depth_pages=fifo.depth_pages,
-        )
+        receiver = receiver_of(self.program, edge)
         m.submodules[f"{local_name(edge.destination)}_receiver"] = receiver
         connect(m, flipped(getattr(self, receiver_port(edge))), receiver.link)
         connect(m, receiver.o, self.units[edge.destination].i)
@@ -245,7 +214,7 @@ class Chip(wiring.Component):
         m.submodules[f"{local_name(edge.buffer)}_transmitter"] = transmitter
         connect(m, self.fifos[edge.buffer].o, transmitter.i)
         connect(m, transmitter.link, flipped(getattr(self, sender_port(edge))))
-        if self._depth_from_port(edge):
+        if "landing_pages" in transmitter.signature.members:
             m.d.comb += transmitter.landing_pages.eq(getattr(self, credits_port(edge)))
 
     def _join_activity(self, m: Module) -> None:

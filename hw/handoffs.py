@@ -4,8 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from compiler.ir.edge import Barrier, Edge, Semaphore, Token
-from hw.interfaces import CreditLinkSignature, SemaphoreLinkSignature
+from compiler.ir.program import Program
+from hw.interfaces import CreditLinkSignature, SemaphoreLinkSignature, beat_layout
 from hw.link import LinkReceiver, LinkTransmitter
+from hw.link_ports import deepest_landing, landing_pages, link_of
 from hw.semaphore_link import SemaphoreReceiver, SemaphoreTransmitter
 
 
@@ -53,3 +55,38 @@ PROTOCOLS: dict[type, Protocol] = {
 def protocol_of(edge: Edge) -> Protocol:
     """The protocol of an edge between chips."""
     return PROTOCOLS[type(edge.handoff)]
+
+
+def link_signature(program: Program, edge: Edge) -> CreditLinkSignature | SemaphoreLinkSignature:
+    """The link of an edge as the sending chip sees it."""
+    return protocol_of(edge).signature(link_of(program, edge).width_bits)
+
+
+def depth_from_port(edge: Edge, *, host: bool) -> bool:
+    """Whether a port tells the sending chip, if it has a host port, how deep the landing buffer is.
+
+    Without a host port a chip knows it.
+    """
+    return host and protocol_of(edge).depth_from_port
+
+
+def transmitter_of(program: Program, edge: Edge, *, host: bool) -> LinkTransmitter:
+    """The sending end of an edge, on a chip with or without a host port."""
+    page, link = program.buffer_by_name[edge.buffer].page, link_of(program, edge)
+    return protocol_of(edge).transmitter(
+        beat_layout(page),
+        page_beats=page.beats,
+        width_bits=link.width_bits,
+        credits=deepest_landing(program) if host else landing_pages(program, edge),
+        flit_cycles=link.flit_cycles,
+        depth_from_port=depth_from_port(edge, host=host),
+    )
+
+
+def receiver_of(program: Program, edge: Edge) -> LinkReceiver | SemaphoreReceiver:
+    """The receiving end of an edge."""
+    return protocol_of(edge).receiver(
+        beat_layout(program.landing(edge).page),
+        width_bits=link_of(program, edge).width_bits,
+        depth_pages=landing_pages(program, edge),
+    )

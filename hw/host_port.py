@@ -1,5 +1,6 @@
 """The host port: a chip's registers and memories on an AXI4-Lite bus."""
 
+from collections.abc import Iterator
 from functools import reduce
 from operator import or_
 
@@ -163,22 +164,31 @@ class HostPort(wiring.Component):
         m.d.sync += self.is_shown.eq(
             readable & self.aligned & (self.address[2 + index_bits :] == 0)
         )
-        m.d.sync += self.windows_met.eq(
-            Cat(_within(window, self.address) & self.aligned for window in self.registers.windows)
-        )
+        if self.registers.windows:
+            m.d.sync += self.windows_met.eq(
+                Cat(
+                    _within(window, self.address) & self.aligned
+                    for window in self.registers.windows
+                )
+            )
 
     def _read(self, m: Module) -> None:
         """Answer a read that is allowed; the response is an error otherwise."""
-        met = self.windows_met & (~self.running).replicate(len(self.windows_met))
         answers = [self.shown & self.is_shown.replicate(DATA_BITS)]
+        is_met = [self.is_shown]
+        if self.registers.windows:  # a chip that only passes pages on has none
+            met = self.windows_met & (~self.running).replicate(len(self.windows_met))
+            answers += self._words(met)
+            is_met.append(met.any())
+        m.d.sync += self.bus.rdata.eq(reduce(or_, answers))
+        m.d.sync += self.bus.rresp.eq(Mux(reduce(or_, is_met), Response.OKAY, Response.SLVERR))
+
+    def _words(self, met: Value) -> Iterator[Value]:
+        """The bus word of each window that the address names, or zero where it does not meet it."""
         for window, is_met in zip(self.registers.windows, met, strict=True):
             words = _bus_words(window, getattr(self, f"read_{window.tensor}").data)
             word = words.word_select(_word_index(window, self.address), DATA_BITS)
-            answers.append(word & is_met.replicate(DATA_BITS))
-        m.d.sync += self.bus.rdata.eq(reduce(or_, answers))
-        m.d.sync += self.bus.rresp.eq(
-            Mux(self.is_shown | met.any(), Response.OKAY, Response.SLVERR)
-        )
+            yield word & is_met.replicate(DATA_BITS)
 
     def _shown(self, register: Register) -> Value:
         if register.value is not None:

@@ -72,8 +72,9 @@ class MergeUnit(wiring.Component):
                     m.d.comb += self.o.payload.eq(merged.payload)
                     m.d.comb += self.o.valid.eq(merged.valid)
                     m.d.comb += merged.ready.eq(self.o.ready)
-        taken = Cat(merged.valid & merged.ready for merged in self.i)
-        m.d.sync += Assert(
-            taken == (turns.step << turns.turn), "a beat was taken from an input out of its turn"
+        early = (
+            merged.valid & merged.ready & (turns.turn != index)
+            for index, merged in enumerate(self.i)
         )
+        m.d.sync += Assert(~Cat(early).any(), "a beat was taken from an input out of its turn")
         return m

@@ -73,8 +73,9 @@ class SplitUnit(wiring.Component):
                 with m.Case(index):
                     m.d.comb += output.valid.eq(self.i.valid)
                     m.d.comb += self.i.ready.eq(output.ready)
-        given = Cat(output.valid & output.ready for output in self.o)
-        m.d.sync += Assert(
-            given == (turns.step << turns.turn), "a beat was given to an output out of its turn"
+        early = (
+            output.valid & output.ready & (turns.turn != index)
+            for index, output in enumerate(self.o)
         )
+        m.d.sync += Assert(~Cat(early).any(), "a beat was given to an output out of its turn")
         return m

@@ -73,7 +73,7 @@ class Channel:
 class MeetingPoint:
     """Where the offers of a group of receivers meet, before any of the senders hears of them.
 
-    Its place of a channel in ``channels`` is that of the receiver's bit at the network.
+    The place of a channel in ``channels`` is that of its receiver's bit at the network.
     """
 
     name: str

@@ -39,9 +39,11 @@ class MeshType(_Pairs):
             return value
         axes: list[MeshAxis] = []
         for name, size in self.pairs(value, param, ctx):
-            if not (size.isascii() and size.isdecimal() and len(size) <= len(str(limits.CHIPS))):
-                self.fail(f"axis {name} has {size!r} chips; it must be a number", param, ctx)
-            axes.append(MeshAxis(name, int(size)))
+            count = int(size) if size.isascii() and size.isdecimal() and len(size) < 10 else 0
+            if not 1 <= count <= limits.CHIPS:
+                rule = f"it must be a number from 1 to {limits.CHIPS}"
+                self.fail(f"axis {name} has {size!r} chips; {rule}", param, ctx)
+            axes.append(MeshAxis(name, count))
         try:
             return Mesh(tuple(axes))
         except MeshError as error:
@@ -121,4 +123,9 @@ def plan_of(
     """
     if mesh is not None and chips not in (None, mesh.chip_count):
         raise click.UsageError(f"--chips {chips} contradicts --mesh {mesh}; give one of them")
+    if shard is None and mesh is not None and len(mesh.axes) > 1:
+        raise click.UsageError(
+            f"--mesh {mesh} has several axes; say what is cut along which, as --shard "
+            f"k={mesh.names[-1]}"
+        )
     return ShardPlan(mesh or mesh_of(chips or 1), reduce, shard=shard, result=result, uneven=uneven)

@@ -61,10 +61,17 @@ def test_the_compiler_knows_no_hardware(path):
 
 @pytest.mark.parametrize("path", under("compiler/validate"), ids=named)
 def test_the_validator_shares_no_code_with_the_passes(path):
-    """It may use what a program is made of, what a target provides, and itself."""
+    """It may use what a program is made of and how it flows, what a target provides, and itself."""
     own = {module for module in imported(path) if module.startswith("compiler.")}
-    allowed = ("compiler.ir", "compiler.errors", "compiler.targets", "compiler.validate")
+    parts = ("ir", "flow", "errors", "targets", "validate")
+    allowed = tuple(f"compiler.{part}" for part in parts)
     assert not {module for module in own if not module.startswith(allowed)}
+
+
+@pytest.mark.parametrize("path", under("compiler/flow"), ids=named)
+def test_the_flow_of_pages_follows_from_the_program_alone(path):
+    own = {module for module in imported(path) if module.startswith("compiler.")}
+    assert not {module for module in own if not module.startswith(("compiler.ir", "compiler.flow"))}
 
 
 def reached(path: Path) -> set[str]:
@@ -86,7 +93,9 @@ def reached(path: Path) -> set[str]:
 @pytest.mark.parametrize("path", under("compiler/check"), ids=named)
 def test_the_checker_shares_no_code_with_the_passes(path):
     """Nor with the performance model that they use, however far the imports lead."""
-    trusted = ("compiler.passes", "compiler.timing", "compiler.steady_state", "compiler.pipeline")
+    model = ("compiler.timing", "compiler.steady_state", "compiler.rates")
+    times = ("compiler.beat_times", "compiler.buffer_times")
+    trusted = ("compiler.passes", "compiler.pipeline", *model, *times)
     assert not {module for module in reached(path) if module.startswith(trusted)}
 
 

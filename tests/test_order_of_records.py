@@ -23,9 +23,9 @@ from hw.chip_registers import chip_register_map
 from hw.program_digest import program_digest
 from hw.verilog.design import design
 from report.run import record
+from sim.binding import bind
 from sim.cosim.package import write_package
 from sim.interpreter import interpret
-from sim.binding import bind
 from sim.parts import assembled
 from sim.simulate import simulate
 from tests.mutation.certified import PLANS, answer, certified_program, operands

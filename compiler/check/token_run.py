@@ -17,8 +17,9 @@ from collections import deque
 from dataclasses import dataclass, field
 from itertools import chain
 
+from compiler.check.held import ROOM, Held, Waits
 from compiler.check.repeating_pages import MOST_PERIOD, RepeatingPages
-from compiler.check.token_stages import ROOM, Held, TokenStage, Waits, token_stages
+from compiler.check.token_stages import TokenStage, token_stages
 from compiler.flow.components import Component
 from compiler.ir.program import Program
 

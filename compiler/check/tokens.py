@@ -9,7 +9,7 @@ from compiler.flow.counts import page_counts
 from compiler.flow.errors import FlowError
 from compiler.flow.order import in_flow_order, sources_of
 from compiler.ir.certificate import Obligation
-from compiler.ir.edge import Barrier
+from compiler.ir.edge import Barrier, Edge
 from compiler.ir.program import Program
 from compiler.ir.stage import Load, MatmulTiles, Store
 
@@ -111,12 +111,13 @@ def check_flow(program: Program) -> None:
 
 def _uneven_barriers(program: Program) -> Iterator[str]:
     """Barriers at which some wait for pages that others never send."""
-    counts = page_counts(program)
-    pages: defaultdict[Barrier, set[int]] = defaultdict(set)
+    edges: defaultdict[Barrier, list[Edge]] = defaultdict(list)
     for edge in program.edges:
         if isinstance(edge.handoff, Barrier) and program.crosses(edge):
-            pages[edge.handoff].add(counts[edge.buffer])
-    for barrier, found in pages.items():
-        if len(found) > 1:
-            some = ", ".join(map(str, sorted(found)))
+            edges[edge.handoff].append(edge)
+    counts = page_counts(program) if edges else {}
+    for barrier, meeting in edges.items():
+        pages = sorted({counts[edge.buffer] for edge in meeting})
+        if len(pages) > 1:
+            some = ", ".join(map(str, pages))
             yield f"edges of the barrier of {barrier.group!r} have {some} pages, not as many each"

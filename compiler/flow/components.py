@@ -1,10 +1,14 @@
-"""Components: stages that edges join, across chips, and the rounds in which they move pages."""
+"""Components: stages that edges join, across chips, and the rounds in which they move pages.
+
+Edges of a barrier join the chips that meet there as well.
+"""
 
 from dataclasses import dataclass, field
 from math import gcd
 
 from compiler.flow.counts import page_counts
 from compiler.flow.order import in_flow_order, sources_of
+from compiler.ir.edge import Barrier
 from compiler.ir.program import Program
 from compiler.ir.stage import MatmulTiles, Merge, Split, Stage
 
@@ -84,8 +88,12 @@ def _joined(program: Program, order: list[Stage]) -> list[list[Stage]]:
             name = above[name]
         return name
 
+    meeting: dict[Barrier, str] = {}
     for edge in program.edges:
         above[top(edge.source)] = top(edge.destination)
+        if isinstance(edge.handoff, Barrier):
+            other = meeting.setdefault(edge.handoff, edge.destination)
+            above[top(edge.destination)] = top(other)
     groups: dict[str, list[Stage]] = {}
     for stage in order:
         groups.setdefault(top(stage.name), []).append(stage)

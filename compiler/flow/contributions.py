@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 from compiler.flow.listing import Listing
 from compiler.flow.nest import Nest
-
-INTERVALS = 2**20
-"""Intervals of blocks that one sum is made of, at most. A walk without gaps has one."""
+from compiler.ir import limits
 
 
 class TooManyIntervalsError(Exception):
@@ -96,7 +94,7 @@ def contributions_of(blocks: Nest | Listing) -> Contributions:
     Raises
     ------
     TooManyIntervalsError
-        If the blocks lie in more than :data:`INTERVALS` intervals.
+        If the blocks lie in more than :data:`~compiler.ir.limits.INTERVALS` intervals.
     """
     if isinstance(blocks, Listing):
         found, counts = np.unique(blocks.vectors[:, 0], return_counts=True)
@@ -111,7 +109,7 @@ def contributions_of(blocks: Nest | Listing) -> Contributions:
             # One run goes on where the other ends, downwards or upwards.
             begins = begins + min(0, (count - 1) * by)
             length *= count
-        elif len(begins) * count > INTERVALS:
+        elif len(begins) * count > limits.INTERVALS:
             raise TooManyIntervalsError
         else:
             begins = (begins + by * np.arange(count)[:, None]).ravel()

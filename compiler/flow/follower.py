@@ -37,6 +37,7 @@ class PageFollower:
     def __init__(self, program: Program, *, loops: bool = True):
         self._program = program
         self._sequences = Sequences(loops=loops)
+        self._intervals = 0
 
     def follow(self) -> PageFlow:
         """What every page holds.
@@ -155,22 +156,24 @@ class PageFollower:
         cycle = blocks.cycle(depth)
         try:
             if cycle is not None:
-                return (contributions_of(cycle),)
-            if blocks.length <= limits.MIXED_BLOCKS:
+                return self._counted(stage, (contributions_of(cycle),))
+            if blocks.length <= limits.INTERVALS:
                 groups = self._sequences.listed(stage, blocks).groups(depth)
-                return tuple(map(contributions_of, groups))
+                return self._counted(stage, tuple(map(contributions_of, groups)))
         except TooManyIntervalsError:
-            raise FlowError(
-                "WorkBound",
-                stage.name,
-                f"product {stage.name!r} adds blocks that lie too far apart to be followed; let "
-                f"the innermost loops of its operands go through the blocks without gaps",
-            ) from None
+            raise _too_far_apart(stage) from None
         raise FlowError(
             "ContractionOrder",
             stage.name,
             f"product {stage.name!r} adds other blocks to each of its results",
         )
+
+    def _counted(self, stage: Stage, adds: tuple[Contributions, ...]) -> tuple[Contributions, ...]:
+        """The same, unless all that the sums of the program add comes to too much."""
+        self._intervals += sum(len(each.intervals) for each in adds) - 1
+        if self._intervals > limits.INTERVALS:
+            raise _too_far_apart(stage)
+        return adds
 
     def _folded(self, stage: Stage, body: Body, sources: list[SumPages]) -> SumPages:
         def combined(one: SumPages, other: SumPages) -> SumPages:
@@ -183,7 +186,7 @@ class PageFollower:
                 )
             count = max(len(one.adds), len(other.adds))
             adds = tuple(one.adds_of(p).plus(other.adds_of(p)) for p in range(count))
-            return SumPages(one.tiles, adds)
+            return SumPages(one.tiles, self._counted(stage, adds))
 
         def refused(said: object) -> SumPages:
             raise FlowError(
@@ -239,3 +242,12 @@ class PageFollower:
         written = self._walked(stage, tensor, stage.kind.walk)
         where = self._sequences.first_difference(stage, pages.tiles, written)
         return StoredPages(stage.name, tensor, pages, written, where)
+
+
+def _too_far_apart(stage: Stage) -> FlowError:
+    return FlowError(
+        "WorkBound",
+        stage.name,
+        f"stage {stage.name!r} adds blocks of the contraction that lie too far apart to be "
+        f"followed; let the innermost loops of the operands go through the blocks without gaps",
+    )

@@ -66,13 +66,13 @@ is told by loops, so it costs nothing to check that there are many."""
 VALUES = 2**24
 """Elements that a tensor lists."""
 
-ENUMERATED_PAGES = 2**24
+ENUMERATED_PAGES = 2**22
 """Pages of a program that are followed one by one, since no loops tell their order. They are what
 the checker has in memory at one time, some hundred MB of them."""
 
-MIXED_BLOCKS = 2**20
-"""Blocks that the results of a product add, up to which results that add different ones are told
-apart."""
+INTERVALS = 2**16
+"""Intervals of contraction blocks that the sums of a program are made of. A sum without gaps is one
+for all results of a product; results that add different blocks are told apart up to so many."""
 
 CYCLES = 2**53
 """Cycles of a schedule: a float still tells neighbours apart."""

@@ -70,6 +70,8 @@ class Walk:
         end, and never else: page 1 is reached by a stride of 1, and what the lesser loops do not
         reach by the next stride.
         """
+        if not self.page_count:
+            return count == 0
         reached = 1
         for loop in sorted(self.normal().loops, key=lambda loop: loop.stride):
             if loop.stride != reached:

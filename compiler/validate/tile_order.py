@@ -30,11 +30,17 @@ def check_order(program: Program) -> None:
     if not _is_chosen(program):
         return
     flow = page_flow(program)
+    loads = {
+        name: stage.kind
+        for stage in program.stages
+        if isinstance(stage.kind, Load)
+        for name in stage.outs
+    }
     for stage in program.stages:
         if isinstance(stage.kind, MatmulTiles):
             pages = flow.held[stage.outs[0]]
             assert isinstance(pages, SumPages)
-            _adds_its_slice(program, stage, pages)
+            _adds_its_slice(program, stage, [loads[name] for name in stage.ins], pages)
     for stored in flow.stored.values():
         where = stored.misplaced
         if where is not None:
@@ -96,14 +102,9 @@ def _is_chosen(program: Program) -> bool:
     return True
 
 
-def _adds_its_slice(program: Program, stage: Stage, pages: SumPages) -> None:
+def _adds_its_slice(program: Program, stage: Stage, operands: list[Load], pages: SumPages) -> None:
     """A product adds each block that its operands have once to each result, and no other."""
-    left, right = (
-        fill.kind
-        for name in stage.ins
-        for fill in program.stages
-        if isinstance(fill.kind, Load) and name in fill.outs
-    )
+    left, right = operands
     tensor = program.tensor_by_name[left.tensor]
     _, first = first_tile(program, left.tensor)
     whole = (Contributions(((first, first + tensor.col_tiles, 1),)),)

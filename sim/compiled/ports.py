@@ -9,8 +9,9 @@ from compiler.ir.edge import Edge
 from compiler.ir.program import Program
 from compiler.ir.stage import Stage
 from compiler.ir.tensor import Tensor, TensorRole
-from hw.handoffs import protocol_of
-from hw.link_ports import link_of, receiver_port, sender_port
+from hw.handoffs import link_signature
+from hw.interfaces import CreditLinkSignature, SemaphoreLinkSignature
+from hw.link_ports import receiver_port, sender_port
 from hw.names import local_name
 
 CHUNK_BITS = 32
@@ -26,13 +27,14 @@ def chunk_count(bits: int) -> int:
 class LinkEnd:
     """One end of a link on its chip.
 
-    ``port`` names the port of the chip; ``sends`` tells which end it is.
+    ``port`` names the port of the chip; ``sends`` tells which end it is. ``signature`` is that of
+    the end that sends.
     """
 
     edge: Edge
     port: str
     sends: bool
-    width_bits: int
+    signature: CreditLinkSignature | SemaphoreLinkSignature
 
     @property
     def forward(self) -> list[tuple[str, int]]:
@@ -46,10 +48,9 @@ class LinkEnd:
 
     def _signals(self, flow: Flow) -> list[tuple[str, int]]:
         """The signals of the link that go one way, without those that never change."""
-        signature = protocol_of(self.edge).signature(self.width_bits)
         return [
             ("__".join(map(str, path)), len(Value.cast(signal)))
-            for path, member, signal in signature.flatten(signature.create())
+            for path, member, signal in self.signature.flatten(self.signature.create())
             if member.flow == flow and not isinstance(Value.cast(signal), Const)
         ]
 
@@ -103,4 +104,4 @@ def chip_ports(program: Program, chip: int) -> ChipPorts:
 
 
 def _end(program: Program, edge: Edge, port: str, sends: bool) -> LinkEnd:
-    return LinkEnd(edge, port, sends, link_of(program, edge).width_bits)
+    return LinkEnd(edge, port, sends, link_signature(program, edge))

@@ -12,8 +12,9 @@ from click.testing import CliRunner, Result
 
 from compiler.check import check
 from compiler.ir.body import Add, Body, Literal, Max
-from compiler.ir.init import External
+from compiler.ir.init import Const, External, Pattern, Values, Zero
 from compiler.ir.program import Program
+from compiler.ir.tensor import Tensor
 from compiler.serialize import from_json, to_json
 from shardwright.cli import main
 from sim.interpreter import interpret
@@ -85,10 +86,22 @@ class Judge:
     def _interpreted(self, program: Program, seed: str) -> None:
         """The interpreter and numpy agree, over the whole range of the operands."""
         a, b = _operands(program, seed)
-        wanted = _claimed(program, _whole(program, a, "left"), _whole(program, b, "right"))
-        got = interpret(program, a, b).c
-        if not np.array_equal(got, wanted):
-            raise WrongError(f"the interpreter computes {got.tolist()}, not {wanted.tolist()}")
+        product = program.claim
+        left, right = (
+            _whole(program, given, name) for given, name in ((a, product.left), (b, product.right))
+        )
+        wanted = _claimed(program, left, right)
+        stored = interpret(program, a, b).stored
+        covered = np.zeros(wanted.shape, dtype=bool)
+        for tensor in program.tensors_of[product.output]:
+            place = _place(tensor)
+            part = wanted[place]
+            covered[place] = True
+            got = stored[tensor.name][: part.shape[0], : part.shape[1]]
+            if not np.array_equal(got, part):
+                raise WrongError(f"{tensor.name} is {got.tolist()}, not {part.tolist()}")
+        if not covered.all():
+            raise WrongError(f"the chips have not stored all of {product.output}")
 
     def _simulated(self, path: Path, program: Program) -> None:
         """The hardware is exact and takes the stated cycles, and can be written as Verilog."""
@@ -131,7 +144,7 @@ class Judge:
 def _is_small(program: Program) -> bool:
     assert program.schedule is not None
     multipliers = program.chip_count * program.tile**2
-    latencies = sum(link.latency_cycles for link in program.links or ())
+    latencies = sum(link.latency_cycles for link in program.links)
     cycles = program.schedule.cycles + latencies
     depths = sum(buffer.depth_pages or 0 for buffer in program.buffers)
     return max(cycles, depths) <= SMALL_CYCLES and multipliers <= SMALL_MULTIPLIERS
@@ -143,44 +156,44 @@ def _operands(program: Program, seed: str) -> tuple[np.ndarray | None, np.ndarra
     claim = program.claim
     drawn: list[np.ndarray | None] = []
     for whole, shape in ((claim.left, (claim.m, claim.k)), (claim.right, (claim.k, claim.n))):
-        (first, *_) = (t for t in program.tensors if _is_of(t, whole))
+        first = program.tensors_of[whole][0]
         span = first.value_range
         external = isinstance(first.init, External)
         drawn.append(rng.integers(span.low, span.high + 1, shape) if external else None)
     return drawn[0], drawn[1]
 
 
-def _is_of(tensor, whole: str) -> bool:
-    return whole in (tensor.name, tensor.slice_of and tensor.slice_of.whole)
-
-
-def _whole(program: Program, given: np.ndarray | None, side: str) -> np.ndarray:
-    """An operand, put together by its slices' own indices where the program holds it."""
+def _whole(program: Program, given: np.ndarray | None, name: str) -> np.ndarray:
+    """An operand, put together by the places of its parts where the program holds it."""
     if given is not None:
         return given.astype(object)
-    claim = program.claim
-    name, axis = (claim.left, 1) if side == "left" else (claim.right, 0)
-    pieces = sorted(
-        (t for t in program.tensors if _is_of(t, name)),
-        key=lambda tensor: tensor.slice_of.index if tensor.slice_of else 0,
-    )
-    whole = np.concatenate([_values(tensor) for tensor in pieces], axis=axis)
-    return whole[:, : claim.k] if side == "left" else whole[: claim.k]
+    value = program.graph.value_by_name[name]
+    whole = np.zeros((value.rows, value.cols), dtype=object)
+    for tensor in program.tensors_of[name]:
+        place = _place(tensor)
+        whole[place] = _values(tensor, whole[place].shape)
+    return whole
 
 
-def _values(tensor) -> np.ndarray:
-    rows, cols = tensor.value_shape
-    positions = np.arange(rows * cols).reshape(rows, cols).astype(object)
-    init = tensor.init
-    match type(init).__name__:
-        case "Zero":
+def _place(tensor: Tensor) -> tuple[slice, slice]:
+    """Where the elements of a tensor stand in its value, which may end before it does."""
+    row, col = tensor.part.row, tensor.part.col
+    return slice(row, row + tensor.rows), slice(col, col + tensor.cols)
+
+
+def _values(tensor: Tensor, shape: tuple[int, int]) -> np.ndarray:
+    positions = np.arange(shape[0] * shape[1]).reshape(shape).astype(object)
+    match tensor.init:
+        case Zero():
             return positions * 0
-        case "Const":
-            return positions * 0 + init.value
-        case "Pattern":
-            return positions % init.modulus - init.shift
-        case _:
-            return np.array(init.values, dtype=object).reshape(rows, cols)
+        case Const(value):
+            return positions * 0 + value
+        case Pattern(modulus, shift):
+            return positions % modulus - shift
+        case Values(values):
+            return np.array(values, dtype=object).reshape(shape)
+        case other:
+            raise WrongError(f"{tensor.name} is filled with {other}")
 
 
 def _claimed(program: Program, a: np.ndarray, b: np.ndarray) -> np.ndarray:

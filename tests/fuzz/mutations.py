@@ -1,7 +1,9 @@
 """Edits of program files, from a slip of the hand to the same change in all places at once."""
 
 import random
+import re
 from collections.abc import Callable, Iterator
+from math import prod
 from typing import Any
 
 Path = tuple[str | int, ...]
@@ -19,7 +21,14 @@ TEXTS = (
     *("x); initial $finish; //", "a\x00b", "\ud800", "é", "\u202e", "%s{0}", "$(id)", "a" * 200),
     *("n" * 100_000, "token-mesh", "star", "tree", "mn", "nm", "rows", "cols", "k", "compute"),
     *("int", "float", "int8", "int16", "int32", "bf16", "input", "output", "Fifo", "Interm"),
+    *("columns", "row", "col", "tp", "m", "n", "Replicate", "Shard", "At", "hand", "compiler"),
 )
+BODIES = (
+    *("op0", "5", "", "op", "op-1", "(op0 + op0)", "max(op0, max(1, 2))", "max(op0, 0", "op0 + 1"),
+    *("(op0 + " + "9" * 30 + ")", "(" * 3000, "max(" * 500 + "op0" + ", 0)" * 500, "op\u0663"),
+    *("max(op0, 0) max(op0, 0)", "(1 + op0)", "(op0 + -9223372036854775808)", "max(op1, 0)", None),
+)
+"""Expressions, and what is none."""
 OTHERS = (None, True, False, [], {}, "text", 5, [0], {"type": "Load"}, [[[[]]]])
 
 
@@ -118,8 +127,8 @@ def number_everywhere(rng: random.Random, program: dict[str, Any]) -> str:
 
 def chips_exchanged(rng: random.Random, program: dict[str, Any]) -> str:
     """Two chips with each other's coordinates, in all places."""
-    count = program["chip_count"]
-    if not isinstance(count, int) or not 1 < count < 100:
+    count = prod(axis["size"] for axis in program["mesh"]["axes"])
+    if not 1 < count < 100:
         return "nothing"
     one, other = rng.sample(range(count), 2)
     fields = ("chip", "source_chip", "destination_chip", "home")
@@ -173,10 +182,10 @@ def other_type(rng: random.Random, program: dict[str, Any]) -> str:
 
 def emptied(rng: random.Random, program: dict[str, Any]) -> str:
     """One value that may be left open, left open."""
-    fields = ("site", "engine", "depth_pages", "handoff", "route", "walk", "block_count", "map")
-    found = [p for kind in (int, dict, list) for p in _leaves(program, kind) if p[-1] in fields]
-    top = [(name,) for name in ("work", "schedule", "links")]
-    return _set(program, rng.choice(found + top), None)
+    fields = ("site", "engine", "depth", "handoff", "link", "walk", "block_count", "order")
+    kinds = (int, str, dict)
+    found = [p for kind in kinds for p in _leaves(program, kind) if p[-1] in fields]
+    return _set(program, rng.choice([*found, ("schedule",)]), None)
 
 
 def _lists(program: dict[str, Any]) -> list[Path]:
@@ -244,16 +253,41 @@ def field_gone(rng: random.Random, program: dict[str, Any]) -> str:
 
 def body_grown(rng: random.Random, program: dict[str, Any]) -> str:
     """An expression, with more around it."""
-    found = [path for path in _leaves(program, dict) if path[-1] in ("body", "map", "left")]
+    found = _bodies(program)
     if not found:
         return "nothing"
-    path, levels = rng.choice(found), rng.choice((1, 2, 40, 70, 140, 200))
+    path, levels = rng.choice(found), rng.choice((1, 2, 40, 140, 1030, 2000))
     body = _at(program, path)
     for _ in range(levels):
-        literal = {"type": "Literal", "value": rng.choice((0, 1, -5))}
-        body = {"type": rng.choice(("Add", "Max")), "left": body, "right": literal}
+        literal = rng.choice((0, 1, -5))
+        body = f"({body} + {literal})" if rng.random() < 0.5 else f"max({body}, {literal})"
     _at(program, path[:-1])[path[-1]] = body
     return f"{_dotted(path)}: {levels} operations around it"
+
+
+def _bodies(program: dict[str, Any]) -> list[Path]:
+    return [path for path in _leaves(program, str) if path[-1] in ("body", "map")]
+
+
+def body_spelled(rng: random.Random, program: dict[str, Any]) -> str:
+    """An expression, spelled otherwise: pieces of it gone, doubled or in another order."""
+    found = _bodies(program)
+    if not found or rng.random() < 0.2:
+        fields = [("graph", "operations", 0, "map"), *found]
+        return _set(program, rng.choice(fields), rng.choice(BODIES))
+    path = rng.choice(found)
+    pieces = re.findall(r"op[0-9]+|-?[0-9]+|max|.", _at(program, path))
+    place = rng.randrange(len(pieces))
+    match rng.choice(("drop", "twice", "swap", "other")):
+        case "drop":
+            pieces.pop(place)
+        case "twice":
+            pieces.insert(place, pieces[place])
+        case "swap":
+            pieces[place], pieces[0] = pieces[0], pieces[place]
+        case _:
+            pieces[place] = rng.choice(("op0", "op1", "op9", "max(", "(", ")", " + ", ", ", "7"))
+    return _set(program, path, "".join(pieces))
 
 
 def site_moved(rng: random.Random, program: dict[str, Any]) -> str:
@@ -274,12 +308,162 @@ def tensor_unused(rng: random.Random, program: dict[str, Any]) -> str:
     """A tensor more, with a place in memory and no use."""
     tensor = _copied(rng.choice(program["tensors"]))
     tensor["name"] = rng.choice(("spare", "c0.spare", "c1.spare"))
-    tensor["slice_of"] = rng.choice((None, tensor["slice_of"]))
     program["tensors"].insert(rng.randrange(len(program["tensors"]) + 1), tensor)
     end = max(place["address"] + place["size_bytes"] for place in program["memory"])
     place = {"owner": tensor["name"], "chip": tensor["chip"], "address": end, "size_bytes": 4096}
     program["memory"].append(place)
     return f"tensor {tensor['name']} that nothing uses"
+
+
+def mesh_reshaped(rng: random.Random, program: dict[str, Any]) -> str:
+    """Axes of the mesh: exchanged, split, joined, renamed, or one more; layouts go along or not."""
+    axes = program["mesh"]["axes"]
+    layouts = [value["layout"] for value in program["graph"]["values"]]
+    layouts += [layout for buffer in program["buffers"] for layout in buffer["holds"]]
+    if rng.random() < 0.3:
+        layouts = []
+    act = rng.choice(("turn", "sizes", "more", "name", "size", "fewer"))
+    match act:
+        case "turn":
+            for items in (axes, *layouts):
+                items.reverse()
+        case "sizes":
+            axes[0]["size"], axes[-1]["size"] = axes[-1]["size"], axes[0]["size"]
+        case "more":
+            axes.append({"name": "more", "size": rng.choice((1, 1, 2))})
+            for layout in layouts:
+                layout.append({"type": "Replicate"})
+        case "name":
+            before, name = rng.choice(axes)["name"], rng.choice(("q", "row", "", "Q", "a" * 40))
+            for path in list(_leaves(program, str)):
+                if _at(program, path) == before and path[-1] in ("name", "axis"):
+                    _set(program, path, name)
+        case "size":
+            rng.choice(axes)["size"] = rng.choice(NUMBERS)
+        case _:
+            for items in (axes, *layouts):
+                items.pop()
+    return f"mesh: {act}, {'with' if layouts else 'without'} layouts"
+
+
+def placement(rng: random.Random, program: dict[str, Any]) -> str:
+    """What is said along one axis: of one layout, or of all that say the same."""
+    kinds = ("Replicate", "Shard", "Partial", "At")
+    found = [p for p in _leaves(program, dict) if _at(program, p).get("type") in kinds]
+    path, other = rng.choice(found), rng.choice(_placements(rng))
+    before = _copied(_at(program, path))
+    if rng.random() < 0.5:
+        return _set(program, path, other)
+    for each in found:
+        if _at(program, each) == before:
+            _set(program, each, _copied(other))
+    return f"every {_brief(before)}: {_brief(other)}"
+
+
+def _placements(rng: random.Random) -> list[dict[str, Any]]:
+    return [
+        {"type": "Replicate"},
+        {"type": "Shard", "dim": rng.choice(("m", "n", "k", "q", ""))},
+        {"type": "Partial", "of": rng.sample(range(4), rng.randrange(4))},
+        {"type": "Partial", "of": [rng.choice(NUMBERS)]},
+        {"type": "At", "index": rng.choice((0, 1, -1, 7))},
+    ]
+
+
+def layout_length(rng: random.Random, program: dict[str, Any]) -> str:
+    """A layout with a placement more or fewer, or a buffer with a turn more or fewer."""
+    found = [p for p in _lists(program) if p[-1] in ("layout", "holds") or "holds" in p[-2:]]
+    path = rng.choice(found)
+    items = _at(program, path)
+    if rng.random() < 0.5:
+        items.append(_copied(items[0]))
+        return f"{_dotted(path)} longer"
+    items.pop()
+    return f"{_dotted(path)} shorter"
+
+
+def turns(rng: random.Random, program: dict[str, Any]) -> str:
+    """Turns of a merge or a split, or of all of them alike, with the layouts of what they pass."""
+    found = [path for path in _leaves(program, list) if path[-1] == "turns"]
+    if not found:
+        return edge_led(rng, program)
+    chosen = found if rng.random() < 0.6 else [rng.choice(found)]
+    act = rng.choice(("back", "twice", "more", "around", "pairs"))
+    number = rng.choice((0, 1, 1, 2, -1, 10**6))
+
+    def of(items: list[Any]) -> list[Any]:
+        match act:
+            case "back":
+                return items[::-1]
+            case "twice":
+                return items * 2
+            case "more":
+                return [*items, number if isinstance(items[0], int) else items[0]]
+            case "pairs":
+                return [item for item in items for _ in range(2)]
+            case _:
+                return [*items[1:], *items[:1]]
+
+    for path in chosen:
+        _set(program, path, of(_at(program, path)))
+    says_so = rng.random() < 0.6
+    for buffer in program["buffers"]:
+        if says_so and len(buffer["holds"]) > 1:
+            buffer["holds"] = _copied(of(buffer["holds"]))
+    return f"turns: {act} at {len(chosen)} of {len(found)}{', said' if says_so else ''}"
+
+
+def edge_led(rng: random.Random, program: dict[str, Any]) -> str:
+    """An edge that is still to pass chips, or one on another link."""
+    edge = rng.choice(program["edges"])
+    if rng.random() < 0.5:
+        edge["via"] = rng.choice(([0], [1], [2, 1], [-1], [10**12], [1, 1], [0] * 5000))
+        return f"{_brief(edge['name'])} via {_brief(edge['via'])}"
+    edge["link"] = rng.choice([link["name"] for link in program["links"]] or ["none"])
+    return f"{_brief(edge['name'])} over {edge['link']}"
+
+
+def part_moved(rng: random.Random, program: dict[str, Any]) -> str:
+    """Where tensors stand in their values: one moved, two exchanged, or a boundary shifted."""
+    tensors = program["tensors"]
+    one, other = rng.choice(tensors), rng.choice(tensors)
+    field, extent = rng.choice((("row", "rows"), ("col", "cols")))
+    step = rng.choice((program["tile"], 1, -program["tile"], 2 * program["tile"]))
+    match rng.choice(("move", "exchange", "whole", "boundary")):
+        case "move":
+            one["part"][field] += step
+            return f"{one['name']} moved by {step} along {field}"
+        case "exchange":
+            one["part"], other["part"] = other["part"], one["part"]
+            return f"parts of {one['name']} and {other['name']} exchanged"
+        case "whole":
+            one["part"]["of"] = other["part"]["of"]
+            return f"{one['name']} is of {other['part']['of']}"
+        case _:
+            ends = {tensor["part"][field] for tensor in tensors} - {0}
+            for tensor in tensors:
+                begin, end = tensor["part"][field], tensor["part"][field] + tensor[extent]
+                tensor["part"][field] += step * (begin in ends)
+                tensor[extent] += step * ((end in ends) - (begin in ends))
+            return f"boundaries along {field} shifted by {step}"
+
+
+def chooser(rng: random.Random, program: dict[str, Any]) -> str:
+    """Who is said to have made a decision."""
+    decisions = ("depth", "engine", "handoff", "order")
+    path = rng.choice([p for p in _leaves(program, dict) if p[-1] in decisions])
+    value = rng.choice(("hand", "compiler", "somebody", "", 5, None, ["hand"]))
+    _at(program, path)["by"] = value
+    return f"{_dotted(path)}.by: {_brief(value)}"
+
+
+def orientation(rng: random.Random, program: dict[str, Any]) -> str:
+    """What is a row and what a column: in one place, or in all."""
+    found = [path for path in _leaves(program, str) if path[-1] == "orientation"]
+    chosen = found if rng.random() < 0.3 else [rng.choice(found)]
+    for path in chosen:
+        _set(program, path, {"rows": "columns"}.get(_at(program, path), "rows"))
+    return f"{len(chosen)} of {len(found)} orientations turned"
 
 
 def _copied(value: Any) -> Any:
@@ -306,6 +490,15 @@ EDITS: tuple[tuple[Edit, int], ...] = (
     (exchanged, 6),
     (field_gone, 1),
     (body_grown, 3),
+    (body_spelled, 3),
+    (mesh_reshaped, 6),
+    (placement, 6),
+    (layout_length, 2),
+    (turns, 6),
+    (edge_led, 2),
+    (part_moved, 6),
+    (chooser, 2),
+    (orientation, 3),
     (site_moved, 3),
     (tensor_unused, 2),
 )

@@ -5,7 +5,7 @@ from dataclasses import replace
 from compiler import targets
 from compiler.ir.buffer import Buffer, BufferKind, Depth, Page
 from compiler.ir.dtype import INT8, INT32
-from compiler.ir.edge import HANDOFFS, Barrier, Edge, Handoff, Link, Semaphore
+from compiler.ir.edge import Barrier, Edge, Handoff, Link, Semaphore, Token, ValidReady
 from compiler.ir.graph import Claim, graph_of
 from compiler.ir.layout import Replicate
 from compiler.ir.mesh import mesh_of
@@ -125,7 +125,7 @@ def assembled(
                 links.append(Link(f"c{ends[0]}->c{ends[1]}", *ends, 128, LATENCY_CYCLES))
                 edge = replace(edge, handoff=crossing(handoff, edge), link=links[-1].name)
             else:
-                edge = replace(edge, destination=taker[name].name, handoff=HANDOFFS["ValidReady"]())
+                edge = replace(edge, destination=taker[name].name, handoff=ValidReady())
             edges.append(edge)
     m, n, k = shape
     return Program(
@@ -146,11 +146,12 @@ def assembled(
 
 def crossing(handoff: str, edge: Edge) -> Handoff:
     """A hand-off between chips by its name."""
-    if HANDOFFS[handoff] is Semaphore:
-        return Semaphore(f"{edge.buffer}.ready", f"{edge.buffer}.valid")
-    if HANDOFFS[handoff] is Barrier:
-        return Barrier("group")
-    return HANDOFFS[handoff]()
+    known = {
+        "Token": Token(),
+        "Semaphore": Semaphore(f"{edge.buffer}.ready", f"{edge.buffer}.valid"),
+        "Barrier": Barrier("group"),
+    }
+    return known[handoff]
 
 
 def relay(m: int = 8, *, handoff: str = "Token", depth_pages: int = 2) -> Program:

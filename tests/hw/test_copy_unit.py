@@ -4,7 +4,7 @@ import random
 import pytest
 
 from hw.copy_unit import CopyUnit
-from tests.hw.simulation import consumer, lanes, monitor, producer, random_beats, simulate
+from tests.hw.simulation import consumer, idle, lanes, monitor, producer, random_beats, simulate
 
 BEAT = lanes(3)
 
@@ -61,6 +61,27 @@ def test_nothing_comes_out_where_nothing_went_in():
 
     simulate(dut, outputs, monitors=[monitor(log, *(output.valid for output in dut.o))])
     assert {*log} == {(0, 0)}
+
+
+class HastyCopy(CopyUnit):
+    """Gives its first output a beat without a look at the others."""
+
+    def elaborate(self, platform):
+        m = super().elaborate(platform)
+        m.d.comb += self.o[0].valid.eq(self.i.valid)
+        return m
+
+
+def test_asserts_that_a_beat_goes_to_all_outputs_or_to_none():
+    dut = HastyCopy(BEAT, outputs=2)
+
+    async def one_ready(ctx):
+        ctx.set(dut.i.valid, 1)
+        ctx.set(dut.o[0].ready, 1)
+        await idle(ctx, 2)
+
+    with pytest.raises(AssertionError, match="a beat went to some outputs and not to all"):
+        simulate(dut, one_ready)
 
 
 @pytest.mark.parametrize("outputs", [0, -1, "2", True])

@@ -6,14 +6,18 @@ import pytest
 from compiler.ir.body import Literal, Max, Operand
 from compiler.ir.buffer import Depth
 from compiler.ir.init import Pattern
+from compiler.ir.mesh import Mesh
+from compiler.shard_plan import ShardPlan
 from compiler.workload import MatmulSpec
 from hw.chip import Chip
 from hw.distinct import distinct_chips
 from hw.verilog.convert import to_rtlil
 from tests.compiler.programs import changed, renamed
+from tests.hw.hand_built import relay, shared_link
 from tests.programs import finished, program_for
 from tests.tiers import chosen
 
+MESH = Mesh(row=2, col=2)
 PROGRAMS = {
     "one chip": program_for(2, 2, 2, chips=1, tile=1),
     "tree over 2": program_for(2, 2, 4, chips=2, tile=2),
@@ -23,6 +27,14 @@ PROGRAMS = {
     "semaphores over 4": program_for(2, 2, 8, chips=4, tile=1, target="semaphore-mesh"),
     "map over 3": finished(MatmulSpec(2, 2, 6, map=Max(Operand(0), Literal(0))), chips=3, tile=1),
 }
+PROGRAMS["sums on every chip"] = program_for(
+    2, 2, 4, tile=1, plan=ShardPlan(4, "tree", result="all")
+)
+PROGRAMS["uneven mesh"] = program_for(
+    3, 2, 5, tile=1, plan=ShardPlan(MESH, shard={"m": "row", "k": "col"}, uneven=True)
+)
+PROGRAMS["turns"] = shared_link()
+PROGRAMS["relay"] = relay()
 PROGRAMS["slow links"] = program_for(2, 2, 8, chips=4, tile=1, link_flit_cycles=2)
 IN_EVERY_RUN = ["one chip", "tree over 2", "star over 4", "map over 3"]
 each_program = pytest.mark.parametrize("name", chosen(PROGRAMS, IN_EVERY_RUN))
@@ -50,6 +62,18 @@ def test_chips_are_the_same_if_and_only_if_their_netlists_are(name, host):
 def test_a_tree_has_one_kind_of_chip_with_a_host_port_for_each_level(chips, kinds, k):
     program = program_for(64, 64, k * chips, chips=chips, tile=8)
     assert len(set(distinct_chips(program, host=True).values())) == kinds
+
+
+def test_uneven_slices_of_as_many_blocks_are_the_same_hardware():
+    # Three tiles of rows over two chips; the last tile is short.
+    program = program_for(7, 3, 2, tile=2, plan=ShardPlan(2, shard={"m": "tp"}, uneven=True))
+    assert [t.rows for t in program.tensors if t.part.of == "a"] == [4, 3]
+    assert distinct_chips(program, host=True) == {0: 0, 1: 0}
+    # Five blocks of k over four chips: the first one has two.
+    program = program_for(2, 2, 10, tile=2, plan=ShardPlan(4, "star", uneven=True))
+    assert distinct_chips(program, host=True) == {0: 0, 1: 1, 2: 1, 3: 1}
+    program = program_for(2, 2, 12, tile=2, plan=ShardPlan(4, "star", uneven=True))
+    assert distinct_chips(program, host=True) == {0: 0, 1: 1, 2: 2, 3: 2}
 
 
 @pytest.mark.parametrize("chips", [2, 4, 9])

@@ -1,5 +1,6 @@
 # amaranth: UnusedElaboratable=no
 import random
+import re
 
 import numpy as np
 import pytest
@@ -7,6 +8,7 @@ from amaranth.hdl import ResetInserter, Signal
 
 from compiler.ir.body import Add, Literal, Max, Operand, left_fold
 from hw.fold_unit import FoldUnit
+from hw.verilog.convert import to_verilog
 from tests.hw.simulation import (
     consumer,
     delayed,
@@ -158,6 +160,17 @@ def test_reset_leaves_no_beat_in_the_pipeline():
         delayed(8, consumer(dut.o, received, len(expected), density=0.6, seed=0)),
     )
     assert received == expected
+
+
+def test_a_fold_may_have_more_operands_than_calls_may_be_deep():
+    count = 400
+    dut = FoldUnit(lanes(1, 4), body=left_fold(count))
+    text = to_verilog(dut, "fold")
+    assert re.search(r"\bi__399__payload\b", text)
+    # A name lists the operands of a sum, but not all of four hundred.
+    assert "op_0_1_2_3_4_5_6_7__payload" in text
+    assert "op_0_1_2_3_4_5_6_7_and_1_more__payload" in text
+    assert max(map(len, re.findall(r"\w+", text))) < 60
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from amaranth.lib.wiring import connect
 from hw.host_port import HostPort
 from hw.register_map import Access, Register, RegisterMap, Window
 from hw.tensor_memory import OperandMemory, ResultMemory
+from hw.verilog.convert import to_verilog
 from tests.hw.bus_bench import ALL_BYTES, OKAY, PACES, SLVERR, BusManager
 from tests.hw.simulation import lanes, plain, simulate
 
@@ -336,3 +337,23 @@ def test_address_and_data_of_a_write_are_taken_together_and_ahead_of_a_read():
             ctx.set(bus.bready, 0)
 
     simulate(dut, testbench)
+
+
+def test_a_chip_without_a_tensor_has_registers_alone():
+    """As one that only passes pages on. Its addresses end behind the last register."""
+    registers = RegisterMap(REGISTERS, ())
+    dut = HostPort(registers, {})
+    manager = BusManager(dut.bus)
+
+    async def testbench(ctx):
+        ctx.set(dut.coordinate, 5)
+        assert await manager.read(ctx, OFFSET["identity"]) == (0xCAFE_F00D, OKAY)
+        assert await manager.read(ctx, OFFSET["coordinate"]) == (5, OKAY)
+        assert await manager.write(ctx, OFFSET["control"], 0) == OKAY
+        for address in range(4 * len(REGISTERS), 1 << registers.address_bits, 4):
+            assert await manager.read(ctx, address) == (0, SLVERR)
+            assert await manager.write(ctx, address, 0) == SLVERR
+
+    simulate(dut, testbench)
+    assert registers.address_bits == 5
+    assert "read_" not in to_verilog(HostPort(registers, {}), "port")

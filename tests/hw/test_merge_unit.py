@@ -152,6 +152,26 @@ def test_reset_in_mid_round_begins_anew():
     assert received == merged
 
 
+class GreedyMerge(MergeUnit):
+    """Takes beats from its second input at any time."""
+
+    def elaborate(self, platform):
+        m = super().elaborate(platform)
+        m.d.comb += self.i[1].ready.eq(1)
+        return m
+
+
+def test_asserts_that_nothing_is_taken_out_of_its_turn():
+    dut = GreedyMerge(BEAT, inputs=2, turns=(0, 1), page_beats=2)
+
+    async def second_alone(ctx):
+        ctx.set(dut.i[1].valid, 1)
+        await idle(ctx, 2)
+
+    with pytest.raises(AssertionError, match="a beat was taken from an input out of its turn"):
+        simulate(dut, second_alone)
+
+
 @pytest.mark.parametrize("turns", [(0, 0), (0, 1, 2)], ids=str)
 def test_turns_must_name_the_inputs(turns):
     with pytest.raises(ValueError, match="Turns") as error:

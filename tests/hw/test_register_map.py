@@ -2,9 +2,12 @@
 import pytest
 from amaranth.hdl import Fragment
 
+from compiler.ir.mesh import Mesh
+from compiler.shard_plan import ShardPlan
 from compiler.workload import MatmulSpec
 from hw.chip import Chip
 from hw.register_map import Access, Register, RegisterMap, Window, register_map
+from tests.hw.hand_built import relay
 from tests.programs import finished, program_for
 
 PROGRAMS = {
@@ -92,6 +95,32 @@ def test_constants_are_those_of_the_program(name):
     share = -(-expected["k"] // program.chip_count)
     assert share <= whole_tiles < share + program.tile
     assert whole_tiles % program.tile == 0
+
+
+def test_each_chip_shows_the_blocks_of_its_own_slice():
+    """Five blocks over four chips are 2, 1, 1, 1."""
+    plan = ShardPlan(4, "star", uneven=True)
+    program = program_for(8, 8, 20, plan=plan)
+    slices = [register_map(program, chip, ()).register("k_slice").value for chip in range(4)]
+    assert slices == [8, 4, 4, 4]
+
+
+def test_a_chip_that_does_not_multiply_has_no_slice():
+    maps = [register_map(relay(), chip, ()) for chip in range(3)]
+    assert [registers.register("k_slice").value for registers in maps] == [0, 0, 8]
+    assert [registers.register("m").value for registers in maps] == [8, 8, 8]
+    assert [len(registers.windows) for registers in maps] == [1, 0, 2]
+
+
+def test_every_chip_shows_the_shape_of_the_whole_product():
+    plan = ShardPlan(Mesh(row=2, col=2), shard={"m": "row", "n": "col"})
+    program = program_for(16, 8, 12, plan=plan)
+    for chip in range(4):
+        registers = register_map(program, chip, ())
+        shown = {name: registers.register(name).value for name in ("chips", "m", "n", "k")}
+        assert shown == {"chips": 4, "m": 16, "n": 8, "k": 12}
+        assert registers.register("k_slice").value == 12
+        assert [w.beats for w in registers.windows] == [2 * 3 * 4, 3 * 1 * 4, 2 * 1 * 4]
 
 
 def test_counters_become_registers_behind_the_others_in_their_order():

@@ -107,6 +107,27 @@ def test_runs_follow_each_other_without_a_reset():
     assert received == dealt
 
 
+class LavishSplit(SplitUnit):
+    """Gives its second output whatever comes in."""
+
+    def elaborate(self, platform):
+        m = super().elaborate(platform)
+        m.d.comb += self.o[1].valid.eq(self.i.valid)
+        return m
+
+
+def test_asserts_that_nothing_is_given_out_of_its_turn():
+    dut = LavishSplit(BEAT, outputs=2, turns=(0, 1), page_beats=2)
+
+    async def second_ready(ctx):
+        ctx.set(dut.i.valid, 1)
+        ctx.set(dut.o[1].ready, 1)
+        await idle(ctx, 2)
+
+    with pytest.raises(AssertionError, match="a beat was given to an output out of its turn"):
+        simulate(dut, second_ready)
+
+
 @pytest.mark.parametrize("turns", [(0, 0), (0, 1, 2)], ids=str)
 def test_turns_must_name_the_outputs(turns):
     with pytest.raises(ValueError, match="Turns") as error:

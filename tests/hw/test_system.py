@@ -4,12 +4,15 @@ import random
 import pytest
 from amaranth.hdl import Fragment
 
+from compiler.ir.mesh import Mesh
+from compiler.shard_plan import ShardPlan
 from hw.system import System
 from tests.hw.simulation import idle, simulate
 from tests.hw.system_bench import SETTLING_CYCLES, SystemBench, row_beats, taken_out
 from tests.programs import program_for, random_operands
 
 TARGETS = ("token-mesh", "semaphore-mesh")
+MESH = Mesh(row=2, col=2)
 PROGRAMS = {
     "tree over 4": {"m": 8, "n": 8, "k": 32, "chips": 4},
     "star over 3": {"m": 8, "n": 4, "k": 24, "chips": 3, "reduce": "star", "tile": 2},
@@ -37,6 +40,31 @@ def test_runs_again_without_reset_in_the_same_number_of_cycles(shape, target):
     simulate(bench.dut, testbench)
     assert [exact for exact, _ in runs] == [True] * 3
     assert {cycles for _, cycles in runs} == {bench.program.schedule.cycles}
+
+
+PLANS = {
+    "sums on every chip": ((8, 8, 32), ShardPlan(4, "tree", result="all")),
+    "from a star": ((4, 8, 20), ShardPlan(4, "star", result="all", uneven=True)),
+    "a mesh": ((16, 8, 16), ShardPlan(MESH, "tree", shard=(("m", "row"), ("k", "col")))),
+    "no links": ((14, 12, 8), ShardPlan(MESH, shard=(("m", "row"), ("n", "col")), uneven=True)),
+    "whole rows": ((12, 8, 20), ShardPlan(MESH, shard=(("k", "col"),), result="all", uneven=True)),
+}
+
+
+@pytest.mark.parametrize("target", [*TARGETS, "barrier-mesh"])
+@pytest.mark.parametrize("name", PLANS)
+def test_every_output_is_right_in_every_run_and_takes_the_predicted_cycles(name, target):
+    shape, plan = PLANS[name]
+    bench = SystemBench(program_for(*shape, plan=plan, target=target))
+    runs = []
+
+    async def testbench(ctx):
+        for seed in range(3):
+            await idle(ctx, SETTLING_CYCLES)
+            runs.append(await bench.multiply(ctx, *random_operands(bench.program, seed)))
+
+    simulate(bench.dut, testbench)
+    assert runs == [(True, bench.program.schedule.cycles)] * 3
 
 
 @pytest.mark.covers("values")

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 from compiler.ir.buffer import BufferKind
+from compiler.ir.edge import Edge
 from compiler.ir.layout import Partial
 from compiler.ir.program import Program
 from compiler.ir.stage import Copy, Engine, EngineKind, MatmulTiles, Recv, Stage, Store
-from compiler.ir.edge import Edge
-from tests.compiler.programs import changed, names_on_chip, without
+from tests.compiler.programs import changed, without
 from tests.mutation.certified import completed
 from tests.mutation.mutation import breaks
 from tests.mutation.parts import (

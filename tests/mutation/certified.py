@@ -96,17 +96,13 @@ PLANS: dict[str, Plan] = {
     ),
     "2 x 3 chips, uneven rows, to all": Plan(
         MatmulSpec(12, 8, 24),
-        ShardPlan(
-            Mesh(row=2, col=3), shard={"m": "row", "k": "col"}, result="all", uneven=True
-        ),
+        ShardPlan(Mesh(row=2, col=3), shard={"m": "row", "k": "col"}, result="all", uneven=True),
         TOKEN,
     ),
     "3 chips, star, a shared link": Plan(
         MatmulSpec(8, 12, 12), ShardPlan(3, "star"), TOKEN, via={(2, 0): (1,)}
     ),
-    "4 chips, tree, a forward": Plan(
-        MatmulSpec(8, 8, 16), ShardPlan(4), TOKEN, via={(3, 2): (1,)}
-    ),
+    "4 chips, tree, a forward": Plan(MatmulSpec(8, 8, 16), ShardPlan(4), TOKEN, via={(3, 2): (1,)}),
     "4 chips, tree, map, to all, semaphores, forwards": Plan(
         MatmulSpec(8, 8, 16, map=RECTIFIER),
         ShardPlan(4, result="all"),

@@ -108,7 +108,9 @@ def a_load_walks_its_loops_in_another_order(program: Program) -> Program | None:
     load = loads(program)[-2]
     outer, middle, inner = load.kind.walk.loops
     other = Walk((middle, inner, outer))
-    return None if other.normal() == load.kind.walk.normal() else walked(program, load, *other.loops)
+    return (
+        None if other.normal() == load.kind.walk.normal() else walked(program, load, *other.loops)
+    )
 
 
 @breaks("counting: it is not said how many pages")

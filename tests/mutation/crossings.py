@@ -18,7 +18,7 @@ from compiler.ir.edge import (
 from compiler.ir.program import Program
 from tests.compiler.programs import changed, without
 from tests.mutation.mutation import breaks
-from tests.mutation.parts import crossings, forwards, leaf_edges, reader, switches
+from tests.mutation.parts import crossings, leaf_edges, reader
 
 HANDOFFS: dict[str, Handoff] = {
     "Fifo": Fifo(),

@@ -1,4 +1,4 @@
-"""Meshes and layouts: axes exchanged and renamed, and values that are said to be spread otherwise."""
+"""Meshes and layouts: axes exchanged and renamed, and values said to be spread otherwise."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -320,9 +320,10 @@ def the_reductions_of_all_groups_are_stated_as_one(program: Program) -> Program 
 @breaks("capacity: RemoteTensor")
 def two_chips_load_each_others_operands(program: Program) -> Program | None:
     """Their walks are alike, so every page count is right."""
-    if program.chip_count == 1:
-        return None
     first, last = loads(program)[0], loads(program)[-2]
+    parts = [program.tensor_by_name[stage.kind.tensor] for stage in (first, last)]
+    if program.chip_count == 1 or len({(part.rows, part.cols) for part in parts}) > 1:
+        return None
     for stage, other in ((first, last), (last, first)):
         assert isinstance(other.kind, Load)
         kind = replace(stage.kind, tensor=other.kind.tensor)

@@ -3,6 +3,7 @@
 from types import ModuleType
 
 from tests.mutation import (
+    agreements,
     bodies,
     broadcasts,
     capacity,
@@ -27,6 +28,7 @@ GROUPS: tuple[ModuleType, ...] = (
     ways,
     meshes,
     orientations,
+    agreements,
     counts,
     bodies,
     widths,

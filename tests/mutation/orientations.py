@@ -1,13 +1,14 @@
 """Orientations: beats of rows that are taken for columns, one by one and in agreement."""
 
+from dataclasses import replace
+
 from compiler.ir.buffer import Buffer
 from compiler.ir.orientation import Orientation
 from compiler.ir.program import Program
-from dataclasses import replace
+from compiler.ir.stage import Load, MatmulTiles, Store
 from tests.compiler.programs import changed
 from tests.mutation.mutation import breaks
 from tests.mutation.parts import last_product, leaf_edges, loads, of_kind, operands_on, store, sums
-from compiler.ir.stage import Load, MatmulTiles, Store
 
 OTHER = {
     Orientation.ROWS: Orientation.COLUMNS,

@@ -19,7 +19,6 @@ from tests.mutation.parts import (
     placed,
     product_of,
     slices,
-    store,
 )
 
 EITHER = (("m", 0), ("n", 1))

@@ -34,9 +34,7 @@ def claims(program: Program, **by: int) -> Program:
     def of(value: Value) -> Value:
         rows, cols = value.dims
         pad = (value.pad[0] + padded.get(rows, 0), value.pad[1] + padded.get(cols, 0))
-        return replace(
-            value, rows=value.rows + grown[rows], cols=value.cols + grown[cols], pad=pad
-        )
+        return replace(value, rows=value.rows + grown[rows], cols=value.cols + grown[cols], pad=pad)
 
     values = tuple(map(of, program.graph.values))
     return replace(program, graph=replace(program.graph, values=values))

@@ -5,11 +5,11 @@ from dataclasses import replace
 from compiler.ir.buffer import BufferKind
 from compiler.ir.edge import Semaphore
 from compiler.ir.program import Program
-from compiler.ir.stage import Engine, EngineKind, Fold, Merge, Recv, Site, Split, Stage
+from compiler.ir.stage import Engine, EngineKind, Fold, Recv, Split, Stage
 from tests.compiler.programs import changed, without
 from tests.mutation.certified import completed
 from tests.mutation.mutation import breaks
-from tests.mutation.parts import feeding, forwards, of_kind, switches
+from tests.mutation.parts import feeding, forwards, switches
 
 
 def turned(program: Program, stage: Stage, turns: tuple[int, ...]) -> Program:
@@ -186,17 +186,6 @@ def a_split_loses_an_output(program: Program) -> Program | None:
     return changed(program, split.name, outs=outs, kind=Split(turns))
 
 
-@breaks("layout: ")
-def two_joint_sums_are_added_for_each_other(program: Program) -> Program | None:
-    """What the split gives to the fold goes into it once, and once more in place of the other."""
-    pair = switches(program)
-    if pair is None:
-        return None
-    split = pair[1]
-    first, second = split.outs[:2]
-    return turned(changed(program, split.name, outs=(second, first, *split.outs[2:])), split, split.kind.turns)
-
-
 @breaks("capacity: EngineRole")
 def a_merge_runs_on_the_engine_of_a_port(program: Program) -> Program | None:
     pair = switches(program)
@@ -348,7 +337,9 @@ def two_chips_forward_to_each_other(program: Program) -> Program | None:
         edges=(
             *(e for e in program.edges if e not in (onward, entering)),
             replace(onward, name="to.back", destination="back", link="back.link"),
-            replace(entering, name="from.back", source="back", buffer="back.pages", handoff=handoff),
+            replace(
+                entering, name="from.back", source="back", buffer="back.pages", handoff=handoff
+            ),
             replace(entering, link="direct", destination=onward.destination),
         ),
     )

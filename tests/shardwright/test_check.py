@@ -87,12 +87,14 @@ def test_a_file_without_an_end_is_refused():
 
 @pytest.mark.parametrize("depth", [200, 3000, 100_000])
 def test_nesting_without_an_end_is_refused(saved, depth):
-    body = '{"type": "Max", "right": {"type": "Literal", "value": 0}, "left": '
-    nested = body * depth + '{"type": "Operand", "index": 0}' + "}" * depth
-    saved.write_text(saved.read_text().replace('"map": null', f'"map": {nested}'))
-    result = invoke("check", saved)
-    assert result.exit_code == 1
-    assert "is nested too deeply" in result.output or "BodySize" in result.output
+    for nested in ("[" * depth + "]" * depth, f'"{"max(" * depth}op0{", 0)" * depth}"'):
+        path = saved.with_name("nested.json")
+        path.write_text(saved.read_text().replace('"map": null', f'"map": {nested}'))
+        result = invoke("check", path)
+        assert result.exit_code == 1
+        assert len(result.output) < 10_000
+        refused = last_line(result).startswith("error: program file: ")
+        assert refused or "VIOLATED" in result.output
 
 
 def test_a_link_wider_than_any_is_refused_in_a_target_file_too(tmp_path):
@@ -112,6 +114,8 @@ def test_a_link_wider_than_any_is_refused_in_a_target_file_too(tmp_path):
 
 
 LOAD, STORE = ("stages", 0, "kind", "walk", "loops", 0), ("stages", 5, "kind", "walk", "loops", 0)
+PARTIAL = 2
+"""Where the sum of chip 0 stands among the buffers."""
 LARGE = {
     "loop count of a load, 10^7": ((*LOAD, "count"), 10**7),
     "loop count of a load, 2^31": ((*LOAD, "count"), 2**31),
@@ -119,23 +123,24 @@ LARGE = {
     "stride of a load, 10^7": ((*LOAD, "stride"), 10**7),
     "loop count of a store, 2^31": ((*STORE, "count"), 2**31),
     "loop count of a store, 10^6": ((*STORE, "count"), 10**6),
-    "tiles along n, 10^18": (("work", "n_tiles"), 10**18),
-    "tiles along m, 10^7": (("work", "m_tiles"), 10**7),
-    "k of 10^18": (("claim", "k"), 10**18),
-    "k of 10^7": (("claim", "k"), 10**7),
-    "m of 10^9": (("claim", "m"), 10**9),
-    "padding of 10^12": (("claim", "k_pad"), 10**12),
+    "columns of A, 10^18": (("graph", "values", 0, "cols"), 10**18),
+    "rows of B, 10^7": (("graph", "values", 1, "rows"), 10**7),
+    "rows of A, 10^9": (("graph", "values", 0, "rows"), 10**9),
+    "columns of C, 10^9": (("graph", "values", 2, "cols"), 10**9),
+    "padding of 10^12": (("graph", "values", 0, "pad", 1), 10**12),
+    "an axis of the mesh, 4096": (("mesh", "axes", 0, "size"), 4096),
+    "a home of 10^12": (("collectives", 0, "home"), 10**12),
+    "a chip of a collective, 10^12": (("collectives", 0, "chips", 1), 10**12),
+    "an index of contributions, 10^18": (("buffers", PARTIAL, "holds", 0, 0, "of", 0), 10**18),
+    "a place at 10^12": (("graph", "values", 2, "layout", 0, "index"), 10**12),
     "blocks, 10^7": (("stages", 2, "kind", "block_count"), 10**7),
-    "index of a slice, 10^12": (("tensors", 0, "slice_of", "index"), 10**12),
-    "count of slices, 10^18": (("buffers", 0, "distribution", "count"), 10**18),
-    "contributions, 10^18": (("buffers", 2, "distribution", "count"), 10**18),
+    "a place in the value, 10^12": (("tensors", 0, "part", "row"), 10**12),
+    "a place in the value, 10^7": (("tensors", 1, "part", "col"), 10**7),
     "bits of a type, 10^7": (("tensors", 0, "dtype", "bits"), 10**7),
     "latency of 10^7": (("links", 0, "latency_cycles"), 10**7),
     "width of 10^11": (("links", 0, "width_bits"), 10**11),
-    "depth of 10^7": (("buffers", 0, "depth_pages"), 10**7),
-    "depth of 60,000": (("buffers", 0, "depth_pages"), 60_000),
-    "chips, 10^12": (("chip_count",), 10**12),
-    "chips, 4096": (("chip_count",), 4096),
+    "depth of 10^7": (("buffers", 0, "depth", "pages"), 10**7),
+    "depth of 60,000": (("buffers", 0, "depth", "pages"), 60_000),
     "address of 10^18": (("memory", 0, "address"), 10**18),
     "cycles, 10^18": (("schedule", "cycles"), 10**18),
     "coordinate of 10^18": (("stages", 0, "site", "x"), 10**18),

@@ -3,9 +3,9 @@ import re
 from pathlib import Path
 
 import pytest
-from compiler.passes.shard import ShardPlan
 
-from compiler.pipeline import compile_sharded
+from compiler.pipeline import compile
+from compiler.shard_plan import ShardPlan
 from compiler.targets import get
 from compiler.workload import MatmulSpec
 from tests.shardwright.command import invoke, last_line, spawn
@@ -18,7 +18,7 @@ def cells(line: str) -> list[str]:
 
 
 def predicted(m: int, n: int, k: int, chips: int) -> int:
-    program = compile_sharded(MatmulSpec(m, n, k), ShardPlan(chips), get("token-mesh"))
+    program = compile(MatmulSpec(m, n, k), get("token-mesh"), ShardPlan(chips))
     return program.schedule.cycles
 
 

@@ -48,7 +48,7 @@ def test_refusals_are_shardwright_errors():
     program = sw.compile(sw.MatmulSpec(8, 8, 30), machine)
     with pytest.raises(sw.ShardwrightError, match="axis k of 30 does not divide over 4 chips"):
         sw.shard(program, sw.ShardPlan.row_parallel(4), machine)
-    with pytest.raises(sw.ShardwrightError, match="operand B is missing"):
+    with pytest.raises(sw.ShardwrightError, match="operand b is missing"):
         sw.simulate(program, np.ones((8, 30), int))
 
 

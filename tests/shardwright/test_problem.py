@@ -45,7 +45,7 @@ def test_operands_of_files_must_be_within_the_declared_ranges(tmp_path):
     result = invoke("run --a-range -3,2", tmp_path / "a.npy", tmp_path / "b.npy")
     assert result.exit_code == 1
     assert last_line(result) == (
-        "error: operand A holds 3 at row 0, column 0, which is outside of [-3, 2]; scale or clip "
+        "error: operand a holds 3 at row 0, column 0, which is outside of [-3, 2]; scale or clip "
         "it first"
     )
 
@@ -78,5 +78,5 @@ def test_both_files_are_too_many_for_it_and_the_way_out_works(half_held):
     program, b, _ = half_held
     result = invoke("run --program", program, b, b)
     assert result.exit_code == 1
-    assert last_line(result).startswith("error: operand A is given, but the program holds its")
+    assert last_line(result).startswith("error: operand a is given, but the program holds its")
     assert json.loads(invoke("run --json --program", program, b).stdout)["exact"]

@@ -17,7 +17,7 @@ TO_INT32 = (
     "; with these operand ranges k may be at most 131071: multiply in parts along k and add those, "
     "or declare narrower operand ranges (compile --a-range, --b-range)"
 )
-PAD = ", or pad it with zeros (--pad-k)"
+PAD = ", or pad it with zeros (--pad-k), or let slices differ by a tile (--uneven)"
 ELSEWHERE = "; choose another place"
 
 # What one asks for, and the line that says why not. Status is 1.

@@ -227,7 +227,7 @@ def test_a_wrong_product_is_shown_fails_and_is_not_written(tmp_path, monkeypatch
     )
     result = invoke("run --m 8 --n 8 --k 8 -o", path)
     assert result.exit_code == 1
-    places = re.findall(r"C\[(\d),(\d)\] is (-?\d+), not (-?\d+)", last_line(result))
+    places = re.findall(r"c\[(\d),(\d)\] is (-?\d+), not (-?\d+)", last_line(result))
     assert [(row, col) for row, col, _, _ in places] == [(str(i), str(i)) for i in range(5)]
     assert all(int(want) == int(got) + 1 for _, _, got, want in places)
     assert path.read_bytes() == b"before"

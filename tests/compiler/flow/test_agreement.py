@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from compiler import targets
@@ -149,7 +149,6 @@ class Brief:
         return "; ".join(f"{stage.name}: {stage.kind}" for stage in self.program.stages)
 
 
-@settings(max_examples=300, deadline=None)
 @given(program=programs().map(Brief))
 def test_of_changed_programs_all_say_the_same(program):
     assert_agree(program.program)

@@ -80,7 +80,7 @@ def test_many_blocks_without_gaps_are_one_interval():
 
 
 def test_too_many_gaps_are_refused(monkeypatch):
-    monkeypatch.setattr("compiler.flow.contributions.INTERVALS", 8)
+    monkeypatch.setattr("compiler.ir.limits.INTERVALS", 8)
     gaps = Nest((0,), (Step(8, (3,)),))
     assert len(contributions_of(gaps).intervals) == 8
     with pytest.raises(TooManyIntervalsError):

@@ -420,7 +420,7 @@ def test_results_that_add_different_blocks_are_told_apart_while_they_are_few(mon
         ((4, 8, 1),),
         ((0, 4, 1),),
     ]
-    monkeypatch.setattr("compiler.ir.limits.MIXED_BLOCKS", 31)
+    monkeypatch.setattr("compiler.ir.limits.INTERVALS", 31)
     with pytest.raises(FlowError, match="product 'matmul' adds other blocks to each of its resu"):
         PageFollower(halved).follow()
     PageFollower(ONE).follow()
@@ -440,12 +440,28 @@ def test_pages_that_no_loops_tell_are_listed_while_they_are_few(monkeypatch):
 
 
 def test_blocks_that_lie_too_far_apart_are_refused(monkeypatch):
-    monkeypatch.setattr("compiler.flow.contributions.INTERVALS", 3)
+    monkeypatch.setattr("compiler.ir.limits.INTERVALS", 3)
     program = changed(ONE, "matmul", kind=MatmulTiles(4))
     for load, step in (("load_a", 2), ("load_b", 4)):
         program = walked(load, (4, 0), (4, step), program=program)
-    with pytest.raises(FlowError, match="product 'matmul' adds blocks that lie too far apart"):
+    with pytest.raises(FlowError, match="stage 'matmul' adds blocks of the contraction that lie"):
         PageFollower(program).follow()
+    monkeypatch.setattr("compiler.ir.limits.INTERVALS", 4)
+    PageFollower(program).follow()
+
+
+def test_blocks_that_lie_too_far_apart_are_refused_over_all_sums(monkeypatch):
+    """Each chip adds every other of its four blocks twice: two intervals, and four in the fold."""
+    program = sharded(2, k=64)
+    for chip in (0, 1):
+        for load, step in (("load_a", 2), ("load_b", 4)):
+            program = walked(f"c{chip}.{load}", (4, 0), (2, 0), (2, step), program=program)
+    for intervals, text in ((1, "c0.matmul"), (4, "c0.fold")):
+        monkeypatch.setattr("compiler.ir.limits.INTERVALS", intervals)
+        with pytest.raises(FlowError, match=f"stage '{text}' adds blocks of the contraction"):
+            PageFollower(program).follow()
+    monkeypatch.setattr("compiler.ir.limits.INTERVALS", 5)
+    PageFollower(program).follow()
 
 
 def test_a_flow_is_found_once_and_forgotten_with_its_program():

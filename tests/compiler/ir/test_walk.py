@@ -80,8 +80,35 @@ def test_normal_forms_are_equal_where_orders_are(one, other):
         ((Loop(2**40, 1), Loop(2**40, 0)), 2**40),
         ((Loop(2**20, 2**21), Loop(2**20, 2)), 2**40),
         ((Loop(2**30, -1),), 2**30),
+        ((Loop(2**20, 1), Loop(2**20, 1)), 2**21 - 1),
+        ((Loop(2**20, 6), Loop(2**20, -2)), 4 * 2**20 - 3),
     ],
 )
 def test_regular_nests_are_counted_without_being_walked(nest, distinct):
     assert Walk(nest).distinct() == distinct
     assert Walk(nest).normal() == Walk((Loop(1, 9), *nest)).normal()
+
+
+@given(nest=loops, count=st.integers(0, 40))
+def test_whether_each_page_is_visited_once_is_told_from_the_loops(nest, count):
+    assert Walk(nest).visits_once(count) == (sorted(Walk(nest).pages()) == [*range(count)])
+
+
+@given(counts=st.lists(st.integers(1, 4), max_size=4), data=st.data())
+def test_each_page_is_visited_once_in_whatever_order_the_loops_stand(counts, data):
+    nest, pages = [], 1
+    for count in counts:
+        nest.append(Loop(count, pages))
+        pages *= count
+    walk = Walk(tuple(data.draw(st.permutations(nest))))
+    assert walk.visits_once(pages)
+    assert not walk.visits_once(pages + 1)
+    assert not Walk((Loop(2, 0), *walk.loops)).visits_once(pages)
+
+
+def test_pages_that_would_have_to_be_listed_are_not_counted_if_they_are_many():
+    many = Walk((Loop(2**20, 3), Loop(2**20, 2)))
+    assert many.distinct() is None
+    assert many.visits_once(2**40) is False
+    far = Walk((Loop(2**10, 3 * 2**60), Loop(2**10, 2**61)))
+    assert far.distinct() is None

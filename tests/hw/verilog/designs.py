@@ -5,9 +5,12 @@ from functools import cache
 import pytest
 
 from compiler.ir.body import Literal, Max, Operand
+from compiler.ir.mesh import Mesh
 from compiler.ir.program import Program
+from compiler.shard_plan import ShardPlan
 from compiler.workload import MatmulSpec
 from hw.verilog.design import Design, design
+from tests.hw.hand_built import relay, shared_link
 from tests.programs import finished, program_for
 from tests.tiers import chosen
 
@@ -23,6 +26,18 @@ PROGRAMS: dict[str, Program] = {
     "barrier over 4": program_for(
         4, 4, 16, chips=4, tile=2, target="barrier-mesh", link_width_bits=10
     ),
+    "sums on every chip": program_for(4, 4, 8, tile=2, plan=ShardPlan(4, "tree", result="all")),
+    "uneven mesh": program_for(
+        6,
+        4,
+        10,
+        tile=2,
+        target="barrier-mesh",
+        plan=ShardPlan(Mesh(row=2, col=2), shard={"m": "row", "k": "col"}, uneven=True),
+    ),
+    "no links": program_for(8, 4, 4, plan=ShardPlan(2, shard={"m": "tp"})),
+    "relay": relay(),
+    "turns": shared_link(),
     "sums of 20 bits": finished(MatmulSpec(4, 4, 8, sum_bits=20), chips=2, tile=2),
     "map": finished(MatmulSpec(4, 4, 8, map=Max(Operand(0), Literal(0))), chips=2, tile=2),
 }
@@ -33,6 +48,10 @@ IN_EVERY_RUN = (
     "tree over 4, narrow links",
     "semaphores over 3",
     "barrier over 4",
+    "sums on every chip",
+    "uneven mesh",
+    "relay",
+    "turns",
 )
 each_program = pytest.mark.parametrize("name", chosen(PROGRAMS, IN_EVERY_RUN))
 

@@ -7,21 +7,27 @@ from amaranth.lib import data
 
 from compiler.ir.body import Add, Literal, Max, Operand, left_fold
 from compiler.ir.walk import Loop, Walk
+from compiler.shard_plan import ShardPlan
 from compiler.workload import MatmulSpec
 from hw.activity import ActivityCounters
 from hw.barrier import BarrierNetwork
 from hw.chip import Chip
+from hw.copy_unit import CopyUnit
 from hw.fold_unit import FoldUnit
 from hw.interfaces import CreditLinkSignature, SemaphoreLinkSignature
 from hw.link import LinkReceiver, LinkTransmitter
 from hw.link_channel import LinkChannel
 from hw.load_unit import LoadUnit
+from hw.merge_unit import MergeUnit
 from hw.page_fifo import PageFifo
 from hw.semaphore_link import SemaphoreReceiver, SemaphoreTransmitter
+from hw.split_unit import SplitUnit
 from hw.store_unit import StoreUnit
 from hw.tensor_memory import OperandMemory, ResultMemory
 from hw.tile_unit import TileUnit
+from hw.turn_counter import TurnCounter
 from hw.walk_counter import WalkCounter
+from tests.hw.hand_built import shared_link
 from tests.hw.verilog.equivalence import prove_equal
 from tests.hw.verilog.random_logic import RandomLogic
 from tests.hw.verilog.tools import written_to, yosys_messages
@@ -40,6 +46,10 @@ COMPONENTS = {
     "fold": lambda: FoldUnit(BEAT, body=left_fold(3)),
     "fold of maxima": lambda: FoldUnit(BEAT, body=Max(Add(Operand(0), Operand(1)), Operand(2))),
     "map": lambda: FoldUnit(BEAT, body=Max(Operand(0), Literal(-3))),
+    "copy": lambda: CopyUnit(BEAT, outputs=3),
+    "merge": lambda: MergeUnit(BEAT, inputs=2, turns=(0, 1, 1), page_beats=2),
+    "split": lambda: SplitUnit(BEAT, outputs=3, turns=(2, 0, 1, 2), page_beats=3),
+    "turns": lambda: TurnCounter((1, 0, 2), page_beats=1),
     "credit channel": lambda: LinkChannel(CreditLinkSignature(5), latency_cycles=3),
     "semaphore channel": lambda: LinkChannel(SemaphoreLinkSignature(5), latency_cycles=1),
     "load": lambda: LoadUnit(BEAT, walk=WALK, page_beats=3, depth_words=18),
@@ -84,6 +94,8 @@ PROGRAMS = {
     "barrier, narrow links": program_for(
         2, 2, 4, chips=2, tile=2, target="barrier-mesh", link_width_bits=24
     ),
+    "turns": shared_link(),
+    "sums on every chip": program_for(2, 2, 4, tile=2, plan=ShardPlan(2, "star", result="all")),
     "map, sums of 18 bits": finished(
         MatmulSpec(2, 2, 4, sum_bits=18, map=Max(Operand(0), Literal(0))), chips=2, tile=2
     ),
