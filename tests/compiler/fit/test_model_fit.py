@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from compiler import fit as fitting
+from compiler.fit import model_fit as fitting
 from compiler.check import check
 from compiler.errors import (
     AxisNotDivisibleError,
