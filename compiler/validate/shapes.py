@@ -8,7 +8,7 @@ from compiler.ir.buffer import Page
 from compiler.ir.init import Const, External, FloatValues, Pattern, Values
 from compiler.ir.program import Program
 from compiler.ir.stage import Copy, Load, Merge, Recv, Split
-from compiler.ir.tensor import Tensor, TensorRole
+from compiler.ir.tensor import Part, Tensor, TensorRole
 
 
 def check_shapes(program: Program) -> None:
@@ -18,6 +18,7 @@ def check_shapes(program: Program) -> None:
         _value_range(tensor)
         _fill(program, tensor)
     _suppliers(program)
+    _replicas(program)
     _pages(program)
 
 
@@ -100,6 +101,22 @@ def _suppliers(program: Program) -> None:
                 tensor.name,
                 f"tensor {supplied.name!r} is supplied by the host, and {stated.name!r}, another "
                 f"part of {tensor.value!r}, states its values; all parts must do alike",
+            )
+
+
+def _replicas(program: Program) -> None:
+    """Chips that hold the same part of an operand hold the same values."""
+    first: dict[tuple[Part, int, int], Tensor] = {}
+    for tensor in program.tensors:
+        if tensor.role is not TensorRole.INPUT:
+            continue
+        other = first.setdefault((tensor.part, tensor.rows, tensor.cols), tensor)
+        if tensor.init != other.init:
+            raise ValidationError(
+                "FillDiffers",
+                tensor.name,
+                f"tensors {other.name!r} and {tensor.name!r} hold the same part of "
+                f"{tensor.value!r}, {tensor.part}, but state different values of it",
             )
 
 

@@ -6,7 +6,8 @@ from compiler.ir.buffer import BufferKind
 from compiler.ir.edge import Edge
 from compiler.ir.layout import Partial
 from compiler.ir.program import Program
-from compiler.ir.stage import Copy, Engine, EngineKind, MatmulTiles, Recv, Stage, Store
+from compiler.ir.stage import Copy, Engine, EngineKind, Map, MatmulTiles, Recv, Stage, Store
+from compiler.ir.tensor import Part
 from tests.compiler.programs import changed, without
 from tests.mutation.certified import completed
 from tests.mutation.mutation import breaks
@@ -18,6 +19,7 @@ from tests.mutation.parts import (
     of_kind,
     placed,
     store,
+    with_map,
 )
 
 
@@ -315,3 +317,82 @@ def a_broadcast_and_a_reduction_are_stated_as_one(program: Program) -> Program |
     joint = replace(back, stages=(*back.stages, *away.stages))
     others = tuple(c for c in program.collectives if c not in (away, back))
     return replace(program, collectives=(joint, *others))
+
+
+@breaks("layout: SliceElsewhere", "reduced once: ")
+def two_homes_broadcast_to_each_others_group(program: Program) -> Program | None:
+    """The links follow the copies; each chip gets a whole sum, of other rows."""
+    edges = copied_away(program)
+    pairs = [
+        (one, other)
+        for one in edges
+        for other in edges
+        if one.source < other.source and taker_part(program, one) != taker_part(program, other)
+    ]
+    if not pairs:
+        return None
+    for edge, other in (pairs[0], pairs[0][::-1]):
+        site = program.stage_by_name[other.destination].site
+        assert edge.link
+        assert site
+        program = changed(program, edge.name, destination=other.destination)
+        program = changed(program, edge.link, destination_chip=site.chip)
+    return program
+
+
+def taker_part(program: Program, edge: Edge) -> Part:
+    """What the chip stores to which an edge takes a copy."""
+    kind = taker_of(program, edge).kind
+    assert isinstance(kind, Store)
+    return program.tensor_by_name[kind.tensor].part
+
+
+@breaks("reduced once: the sum is mapped by nothing")
+def the_map_comes_behind_the_copy(program: Program) -> Program | None:
+    """The home maps what it keeps, and all others get and store the sum as it was."""
+    copy = copy_of(program)
+    if copy is None:
+        return None
+    entering = feeding(program, copy)
+    mapping = program.stage_by_name[entering.source]
+    if not isinstance(mapping.kind, Map):
+        return None
+    ((source,), (mapped,)) = mapping.ins, mapping.outs
+    to_map = feeding(program, mapping)
+    kept = program.edge_by_buffer[copy.outs[0]]
+    last = program.stage_by_name[kept.destination]
+    program = changed(program, copy.name, ins=(source,))
+    program = changed(program, to_map.name, destination=copy.name)
+    program = changed(program, mapping.name, ins=(copy.outs[0],))
+    program = changed(program, kept.name, destination=mapping.name)
+    program = changed(program, entering.name, destination=last.name)
+    return completed(changed(program, last.name, ins=(mapped,)))
+
+
+@breaks("reduced once: the sum is mapped by max(op0, 0)max(op0, 0)")
+def a_chip_maps_again_what_it_receives(program: Program) -> Program | None:
+    if not program.claim.map or broadcast(program) is None:
+        return None
+    receive = next(program.stage_by_name[edge.destination] for edge in copied_away(program))
+    (landed,) = program.edges_by_source[receive.name]
+    return completed(with_map(program, landed, program.claim.map))
+
+
+@breaks("reduced once: ", "layout: ")
+def a_chip_stores_its_own_partial_sum_and_sends_the_whole_back(program: Program) -> Program | None:
+    """What it receives takes the way of what it has made: in a circle over two chips."""
+    for edge in copied_away(program):
+        taker = taker_of(program, edge)
+        receive = program.stage_by_name[edge.destination]
+        (landed,) = program.edges_by_source[receive.name]
+        products = [s for s in of_kind(program, MatmulTiles) if s.chip == taker.chip]
+        (away,) = program.edges_by_source[products[0].name]
+        if not program.crosses(away):
+            continue
+        here, there = program.buffer_by_name[landed.buffer], program.buffer_by_name[away.buffer]
+        program = changed(program, here.name, kind=there.kind)
+        program = changed(program, there.name, kind=here.kind)
+        program = changed(program, taker.name, ins=(there.name,))
+        program = changed(program, landed.name, source=products[0].name, buffer=there.name)
+        return changed(program, away.name, source=receive.name, buffer=here.name)
+    return None

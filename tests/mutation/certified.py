@@ -77,8 +77,8 @@ PLANS: dict[str, Plan] = {
         ShardPlan(Mesh(row=2, col=2), shard={"m": "row", "n": "col"}),
         TOKEN,
     ),
-    "2 x 2 chips, contraction, the other axis unused": Plan(
-        MatmulSpec(8, 8, 16),
+    "2 x 2 chips, contraction, the other axis unused, values": Plan(
+        MatmulSpec(8, 8, 16, a=Pattern(7, 3), b=Pattern(11, 5)),
         ShardPlan(Mesh(row=2, col=2), shard={"k": "col"}),
         TOKEN,
     ),
@@ -87,7 +87,9 @@ PLANS: dict[str, Plan] = {
         ShardPlan(Mesh(row=2, col=2), shard={"n": "row", "m": "col"}, uneven=True),
         SEMAPHORE,
     ),
-    "2 chips, nothing cut": Plan(MatmulSpec(8, 8, 12), ShardPlan(2, shard={}), TOKEN),
+    "2 chips, nothing cut, values": Plan(
+        MatmulSpec(8, 8, 12, a=Pattern(9, 4), b=Pattern(13, 6)), ShardPlan(2, shard={}), TOKEN
+    ),
     "4 chips, tree, to all": Plan(MatmulSpec(8, 12, 16), ShardPlan(4, result="all"), TOKEN),
     "3 chips, star, map, to all, semaphores, uneven": Plan(
         MatmulSpec(8, 8, 20, map=RECTIFIER),
@@ -98,6 +100,11 @@ PLANS: dict[str, Plan] = {
         MatmulSpec(12, 8, 24),
         ShardPlan(Mesh(row=2, col=3), shard={"m": "row", "k": "col"}, result="all", uneven=True),
         TOKEN,
+    ),
+    "2 x 2 chips, columns and contraction, to all, barrier": Plan(
+        MatmulSpec(8, 16, 8),
+        ShardPlan(Mesh(row=2, col=2), shard={"n": "row", "k": "col"}, result="all"),
+        BARRIER,
     ),
     "3 chips, star, a shared link": Plan(
         MatmulSpec(8, 12, 12), ShardPlan(3, "star"), TOKEN, via={(2, 0): (1,)}

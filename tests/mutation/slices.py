@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from compiler.ir.graph import with_layouts
-from compiler.ir.init import Const, Init, Values
+from compiler.ir.init import Const, Init, Pattern, Values
 from compiler.ir.layout import At, Replicate, Shard
 from compiler.ir.program import Program
 from compiler.ir.stage import Load
@@ -172,6 +172,19 @@ def an_operand_holds_more_than_it_promises(program: Program) -> Program | None:
     load = loads(program)[-1]
     assert isinstance(load.kind, Load)
     return changed(program, load.kind.tensor, init=Const(128))
+
+
+@breaks("layout: FillDiffers")
+def two_chips_state_different_values_of_one_part(program: Program) -> Program | None:
+    """What each makes of it is right for the values that it has itself."""
+    for tensor in reversed(program.tensors):
+        others = [t for t in program.tensors if t.part == tensor.part and t != tensor]
+        match tensor.init:
+            case Values((first, *rest)) if others:
+                return changed(program, tensor.name, init=Values((first + 1, *rest)))
+            case Pattern(modulus, shift) if others:
+                return changed(program, tensor.name, init=Pattern(modulus, shift - 1))
+    return None
 
 
 @breaks("range: of one operand")
