@@ -58,7 +58,7 @@ GRID = Mesh(row=2, col=2)
         (ShardPlan(3, result="all"), (0,), (0, 1, 2)),
         (ShardPlan(GRID, shard={"m": "row", "k": "col"}), (0, 2), (0, 2)),
     ],
-    ids=str,
+    ids=["all of two", "all of three", "rows and contraction"],
 )
 def test_boards_with_parts_and_copies_of_a_product_are_exact(plan, started, homes):
     program = finished(MatmulSpec(2, 1, 6), plan=plan, tile=1, **PINS)
