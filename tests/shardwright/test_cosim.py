@@ -45,7 +45,11 @@ def test_takes_files_and_keeps_its_folder(tmp_path):
 def test_a_wrong_product_fails_and_is_not_written(tmp_path, monkeypatch):
     needs("icarus")
     claimed = reference.claimed
-    monkeypatch.setattr(reference, "claimed", lambda *operands: claimed(*operands) + np.int32(1))
+    monkeypatch.setattr(
+        reference,
+        "claimed",
+        lambda *given: {name: c + np.int32(1) for name, c in claimed(*given).items()},
+    )
     path = tmp_path / "c.npy"
     result = invoke(f"cosim {PRODUCT} --json -o", path)
     assert result.exit_code == 1
