@@ -124,7 +124,7 @@ def test_a_wrong_product_is_shown_and_not_written(files):
             files / "c.npy",
         )
     assert result.exit_code == 1
-    assert "NOT EXACT: C[0,0] is 0, not " in result.output
+    assert "NOT EXACT: c[0,0] is 0, not " in result.output
     assert not (files / "c.npy").exists()
 
 
