@@ -9,7 +9,7 @@ from compiler.ir.edge import Edge, Semaphore
 from compiler.ir.layout import Layout, Partial, Replicate, Shard
 from compiler.ir.link_kind import figures
 from compiler.ir.program import Program
-from compiler.ir.stage import Load, Merge, Recv, Split, Stage
+from compiler.ir.stage import ON_THE_WAY, Load, Stage
 from compiler.ir.tensor import Tensor
 
 
@@ -139,7 +139,7 @@ def _leads_to(program: Program, edge: Edge, stages: set[str]) -> bool:
         name = waiting.pop()
         if name in stages:
             return True
-        if name not in seen and isinstance(program.stage_by_name[name].kind, Recv | Merge | Split):
+        if name not in seen and isinstance(program.stage_by_name[name].kind, ON_THE_WAY):
             seen.add(name)
             waiting += (after.destination for after in program.edges_by_source.get(name, ()))
     return False

@@ -264,8 +264,9 @@ class Chip(wiring.Component):
             for name, fifo in self.fifos.items()
             if name in self._unstoppable()
         ]
-        with m.If(reduce(or_, faults)):
-            m.d.sync += host.fault.eq(1)
+        if faults:
+            with m.If(reduce(or_, faults)):
+                m.d.sync += host.fault.eq(1)
 
     def _pin_starts(self) -> Value:
         """Whether the pin starts a run. The host port refuses in mid-run by itself."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from compiler.fit import LayerFit, ModelFit, memories
-from compiler.model import Model
+from compiler.fit.model import Model
+from compiler.fit.model_fit import LayerFit, ModelFit, memories
 from compiler.targets import PlanningTarget, Target
 from report.units import seconds, with_prefix
 

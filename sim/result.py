@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 
 from compiler.ir.program import Program
-from compiler.timing import drain_cycles
+from compiler.timing.model import drain_cycles
 from sim.parts import assembled, place_of
 
 

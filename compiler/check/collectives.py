@@ -15,7 +15,7 @@ from compiler.ir.certificate import Obligation
 from compiler.ir.collective import Collective
 from compiler.ir.layout import is_whole_sum
 from compiler.ir.program import Program
-from compiler.ir.stage import Copy, Fold, Merge, Recv, Split, Stage
+from compiler.ir.stage import ON_THE_WAY, Copy, Fold, Merge, Recv, Split, Stage
 from compiler.ir.turns import LongTurnsError, merged, split
 
 STATEMENT = (
@@ -77,7 +77,7 @@ def _is_way(program: Program, stage: Stage) -> bool:
     if isinstance(stage.kind, Merge | Split):
         return True
     return isinstance(stage.kind, Recv) and all(
-        isinstance(program.stage_by_name[edge.destination].kind, Recv | Merge | Split)
+        isinstance(program.stage_by_name[edge.destination].kind, ON_THE_WAY)
         for edge in program.edges_by_source.get(stage.name, ())
     )
 

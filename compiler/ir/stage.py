@@ -202,6 +202,10 @@ KINDS: tuple[type[StageKind], ...] = (
 """Kinds of stages in the order in which data passes them on a chip."""
 
 
+ON_THE_WAY = (Recv, Merge, Split)
+"""Kinds that only take pages from chip to chip, as they are."""
+
+
 @dataclass(frozen=True)
 class Stage:
     """One step of the program, which becomes one component of the hardware.

@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass, replace
 
-from compiler.beat_times import BeatTimes
 from compiler.flow.alike import alike
 from compiler.flow.components import Component, components
 from compiler.ir.buffer import Buffer, Depth
 from compiler.ir.choice import Chooser
 from compiler.ir.program import Program
 from compiler.ir.stage import Load
-from compiler.rates import round_cycles
-from compiler.steady_state import follow, unbounded_end
-from compiler.timing import TimingModel
+from compiler.timing.beat_times import BeatTimes
+from compiler.timing.model import TimingModel
+from compiler.timing.rates import round_cycles
+from compiler.timing.steady_state import follow, unbounded_end
 
 OPERAND_PAGES = 2
 """Depth between a load and a product: a load keeps pace, so two pages only cover its start."""

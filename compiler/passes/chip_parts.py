@@ -13,7 +13,7 @@ from compiler.passes.algorithms import SpanningTree
 
 
 @dataclass(frozen=True)
-class Place:
+class Member:
     """Where a chip stands in the group that sums over the axis of k.
 
     Parameters
@@ -71,7 +71,7 @@ class ChipParts:
         Names of the chip's tensors by those of the template.
     layouts : dict
         Layout of each value of the template's graph.
-    place : Place or None
+    member : Member or None
         The chip's place in the group that sums, if contractions are cut.
     """
 
@@ -82,21 +82,21 @@ class ChipParts:
         *,
         names: dict[str, str],
         layouts: dict[str, Layout],
-        place: Place | None,
+        member: Member | None,
     ):
-        self.template, self.chip, self.names, self.place = template, chip, names, place
+        self.template, self.chip, self.names, self.member = template, chip, names, member
         self.layouts = layouts
         (self.product,) = (s for s in template.stages if isinstance(s.kind, MatmulTiles))
         (self.partial,) = self.product.outs
         self.maps = [stage for stage in template.stages if isinstance(stage.kind, Map)]
         (self.store,) = (s for s in template.stages if isinstance(s.kind, Store))
-        self.is_home = place is None or place.parent is None
-        self.stores = self.is_home or (place is not None and place.to_all)
-        self.children = place.children if place else ()
+        self.is_home = member is None or member.parent is None
+        self.stores = self.is_home or (member is not None and member.to_all)
+        self.children = member.children if member else ()
         self.total = self.partial
         if self.children:
             self.total = "reduced" if self.is_home else "subtotal"
-        self.copies = bool(place and place.to_all and self.children)
+        self.copies = bool(member and member.to_all and self.children)
         self._prefix = f"c{chip}." if template.mesh.chip_count > 1 else ""
 
     def name(self, local: str) -> str:
@@ -132,7 +132,7 @@ class ChipParts:
     def buffers(self) -> Iterator[Buffer]:
         """What lies between the chip's stages, and what leaves the chip."""
         sums = self.template.buffer_by_name[self.partial]
-        made = self._sum_layout(Partial((self.place.index,))) if self.place else None
+        made = self._sum_layout(Partial((self.member.index,))) if self.member else None
         mapped = {name for stage in self.maps for name in stage.outs}
         for buffer in self.template.buffers:
             if buffer.name in mapped:
@@ -143,19 +143,19 @@ class ChipParts:
                 holds = made or self._sum_layout(Replicate())
                 leaves = self._leaves(self.partial)
             yield self._buffer(buffer.name, buffer, holds, leaves=leaves)
-        if self.place is None:
+        if self.member is None:
             for name in mapped:
                 yield self._buffer(
                     name, self.template.buffer_by_name[name], self._sum_layout(Replicate())
                 )
             return
         blank = replace(sums, depth=None)
-        held = self.place.contributions
-        for order, child in enumerate(self.place.hops.children[self.place.index]):
+        held = self.member.contributions
+        for order, child in enumerate(self.member.hops.children[self.member.index]):
             layout = self._sum_layout(self._sum_of(held[child]))
             yield self._buffer(f"landing_{order}", blank, layout)
         if self.children:
-            layout = self._sum_layout(self._sum_of(held[self.place.index]))
+            layout = self._sum_layout(self._sum_of(held[self.member.index]))
             yield self._buffer(self.total, blank, layout, leaves=self._leaves(self.total))
         if not self.stores:
             return
@@ -180,8 +180,8 @@ class ChipParts:
                 yield self._edge(f"recv_{index}", f"landing_{index}", "fold")
             source, buffer = "fold", self.total
         if not self.is_home:
-            assert self.place is not None
-            receiver = f"c{self.place.parent}.recv_{self.place.order_at_parent}"
+            assert self.member is not None
+            receiver = f"c{self.member.parent}.recv_{self.member.order_at_parent}"
             yield self._edge(source, buffer, receiver, away=True)
             source, buffer = "recv_whole", "landing_whole"
         if not self.stores:
@@ -271,12 +271,12 @@ class ChipParts:
     def _sum_layout(self, placement: Partial | Replicate) -> Layout:
         """The layout of a sum: the output's, with this placement along the axis of k."""
         output = self.layouts[self.template.claim.output]
-        if self.place is None:
+        if self.member is None:
             return output
-        axis = self.place.axis
+        axis = self.member.axis
         return (*output[:axis], placement, *output[axis + 1 :])
 
     def _sum_of(self, contributions: tuple[int, ...]) -> Partial | Replicate:
-        assert self.place is not None
-        whole = len(contributions) == len(self.place.group)
+        assert self.member is not None
+        whole = len(contributions) == len(self.member.group)
         return Replicate() if whole else Partial(contributions)

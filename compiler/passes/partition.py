@@ -18,7 +18,7 @@ from compiler.ir.program import Program
 from compiler.ir.stage import Load, MatmulTiles, Store
 from compiler.ir.tensor import Part, Tensor
 from compiler.passes.algorithms import ALGORITHMS, SpanningTree
-from compiler.passes.chip_parts import ChipParts, Place
+from compiler.passes.chip_parts import ChipParts, Member
 from compiler.passes.slices import slices
 from compiler.passes.undecided import undecided
 from compiler.shard_plan import DIMS, ShardPlan
@@ -57,8 +57,8 @@ def partition(program: Program, plan: ShardPlan, target: Target) -> Program:
     template = replace(template, edges=edges)
     names = _tensor_names(program, plan)
     chips = [
-        ChipParts(template, chip, names=names[chip], layouts=layouts, place=place)
-        for chip, place in enumerate(_places(plan))
+        ChipParts(template, chip, names=names[chip], layouts=layouts, member=member)
+        for chip, member in enumerate(_members(plan))
     ]
     tensors = (
         _part(program, tensor, plan, cut, chip.chip, chip.names[tensor.name])
@@ -143,20 +143,20 @@ def _layouts(program: Program, plan: ShardPlan) -> dict[str, Layout]:
     }
 
 
-def _places(plan: ShardPlan) -> list[Place | None]:
+def _members(plan: ShardPlan) -> list[Member | None]:
     """Each chip's place in the group that sums with it."""
     axis = plan.axis_of("k")
-    places: list[Place | None] = [None] * plan.chips
+    members: list[Member | None] = [None] * plan.chips
     if axis is None:
-        return places
+        return members
     hops = _hops(plan)
     contributions = hops.contributions()
     for group in plan.mesh.groups(axis):
         for index, chip in enumerate(group):
-            places[chip] = Place(
+            members[chip] = Member(
                 group, index, plan.mesh.index(axis), hops, contributions, plan.result == "all"
             )
-    return places
+    return members
 
 
 def _hops(plan: ShardPlan) -> SpanningTree:

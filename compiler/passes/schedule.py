@@ -7,8 +7,8 @@ from compiler.flow.components import Component, components
 from compiler.ir.program import Program, Schedule, StageTiming
 from compiler.ir.stage import Load, MatmulTiles, Stage, Store
 from compiler.latencies import FIFO_CYCLES, LOAD_CYCLES
-from compiler.rates import round_cycles
-from compiler.steady_state import Followed, follow
+from compiler.timing.rates import round_cycles
+from compiler.timing.steady_state import Followed, follow
 
 
 def schedule(program: Program) -> Program:

@@ -8,8 +8,8 @@ import click
 
 from compiler import targets
 from compiler.errors import ChipCountError
-from compiler.fit import CERTIFY_UP_TO, fit_model
-from compiler.model import ELEMENT_BYTES, Model, load_model, parse_layer
+from compiler.fit.model import ELEMENT_BYTES, Model, load_model, parse_layer
+from compiler.fit.model_fit import CERTIFY_UP_TO, fit_model
 from compiler.targets import planning
 from report.fit import fit_heading, fit_notes, fit_record, fit_rows
 from report.table import aligned

@@ -54,7 +54,7 @@ GRID = Mesh(row=2, col=2)
         (ShardPlan(GRID, shard={"m": "row", "k": "col"}), "semaphore-mesh"),
         (ShardPlan(GRID, shard={"m": "row", "n": "col"}), "token-mesh"),
     ],
-    ids=str,
+    ids=["tree to all", "star to all, uneven", "rows and contraction", "rows and columns"],
 )
 def test_parts_and_copies_on_several_chips_are_as_in_a_simulation(plan, target):
     """Every test of the bench: also three runs without a reset."""

@@ -126,7 +126,14 @@ GRID = Mesh(row=2, col=2)
         (ShardPlan(GRID, shard={"k": "row", "n": "col"}), (0, 1), (0, 1)),
         (ShardPlan(GRID, shard={"k": "row", "n": "col"}, result="all"), (0, 1), (0, 1, 2, 3)),
     ],
-    ids=str,
+    ids=[
+        "tree",
+        "tree to all",
+        "rows",
+        "rows and contraction",
+        "contraction and columns",
+        "contraction and columns to all",
+    ],
 )
 def test_chips_that_no_other_starts_are_started_and_all_with_results_are_read(plan, started, homes):
     program = finished(MatmulSpec(8, 8, 16), plan=plan, tile=2)

@@ -1,13 +1,21 @@
 # amaranth: UnusedElaboratable=no
 """Systems of programs that are built by hand: forwards, and links that several edges share."""
 
+from dataclasses import replace
+
 import pytest
 
 from compiler.flow.counts import page_counts
+from compiler.ir.orientation import Orientation
+from compiler.ir.stage import Load
+from compiler.ir.walk import Loop, Walk
+from compiler.latencies import FIFO_CYCLES, LOAD_CYCLES
+from hw.chip import Chip
 from hw.distinct import distinct_chips
-from tests.hw.hand_built import relay, shared_link
+from hw.verilog.convert import to_verilog
+from tests.hw.hand_built import assembled, kept, relay, shared_link, stage, tensor
 from tests.hw.simulation import idle, simulate
-from tests.hw.system_bench import SETTLING_CYCLES, SystemBench
+from tests.hw.system_bench import SETTLING_CYCLES, SystemBench, put_in, taken_out
 from tests.programs import random_operands
 
 HANDOFFS = ("Token", "Semaphore", "Barrier")
@@ -56,3 +64,28 @@ def test_a_chip_that_passes_on_differs_by_how_many_pages_it_does():
     )
     assert fewer == [4]
     assert more == [8]
+
+
+def test_a_chip_may_do_nothing_but_copy_a_tensor():
+    """Nothing that it has can lose a beat, so it has no fault."""
+    held = tensor("c0.a", "a", range(4), range(4), Orientation.ROWS)
+    kept_one, store = kept(0, range(4), 4, "pages", name="c")
+    kept_one = replace(kept_one, dtype=held.dtype)
+    load = stage("c0.load", Load(held.name, Walk((Loop(1, 1),))), (), ("pages",))
+    program = assembled(1, (4, 4, 4), [held, kept_one], [load, store], {})
+    assert "fault" in to_verilog(Chip(program, 0, host=True), "chip")
+    chip, took = Chip(program, 0), []
+
+    async def testbench(ctx):
+        beats = [[1, 2, 3, 4], [-5, 6, 7, 8], [9, 10, -11, 12], [13, 14, 15, -16]]
+        put_in(ctx, chip, "c0.a", beats)
+        ctx.set(chip.start, 1)
+        await ctx.tick()
+        ctx.set(chip.start, 0)
+        while not ctx.get(chip.done):
+            await ctx.tick()
+        took.append(ctx.get(chip.activity.cycles))
+        assert taken_out(ctx, chip, "c") == beats
+
+    simulate(chip, testbench)
+    assert took == [LOAD_CYCLES + FIFO_CYCLES + 3]

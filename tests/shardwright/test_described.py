@@ -11,8 +11,8 @@ import pytest
 
 from compiler import targets
 from compiler.errors import ShardwrightError
-from compiler.fit import fit_model
-from compiler.model import load_model
+from compiler.fit.model import load_model
+from compiler.fit.model_fit import fit_model
 from compiler.targets import planning
 from constraints.cabling_file import load_cabling
 from constraints.description import load_board

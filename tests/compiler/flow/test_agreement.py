@@ -21,6 +21,7 @@ from compiler.pipeline import compile
 from compiler.shard_plan import ShardPlan
 from compiler.workload import MatmulSpec
 from tests.compiler.flow.plain import PlainError, listed, plain_flow
+from tests.compiler.flow.taking_turns import merged
 from tests.compiler.programs import changed
 
 TARGET = targets.get("token-mesh", tile=2, link_ports=16, compute_engines=4)
@@ -86,6 +87,17 @@ def test_of_what_the_compiler_makes_every_page_is_told_by_loops(plan, mapped):
     for pages in flow.held.values():
         if isinstance(pages, OperandPages | SumPages):
             assert not isinstance(pages.tiles, Listing)
+
+
+@pytest.mark.parametrize("turns", [(0, 1), (0, 0, 1, 1), (1, 0, 0, 1), (0, 1, 1, 0, 1, 0, 0, 1)])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_pages_that_take_turns_come_apart_as_they_do_one_by_one(turns, swapped):
+    """The stores of two chips get their own pages, or if turns are swapped, each other's."""
+    program = merged(turns, tuple(1 - turn for turn in turns) if swapped else turns)
+    assert assert_agree(program)
+    flow = followed(program, loops=True)
+    assert isinstance(flow, PageFlow)
+    assert {stored.misplaced for stored in flow.stored.values()} == {0 if swapped else None}
 
 
 @st.composite

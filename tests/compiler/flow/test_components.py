@@ -1,15 +1,13 @@
 """Components: stages that edges join, and what passes in one of their rounds."""
 
-from dataclasses import replace
-
 import pytest
 
 from compiler.flow.components import components
 from compiler.flow.counts import page_counts
-from compiler.ir.edge import Edge
 from compiler.ir.mesh import Mesh
-from compiler.ir.stage import Load, MatmulTiles, Merge, Split, Stage
-from tests.compiler.programs import changed, compiled, sharded, spread
+from compiler.ir.stage import Load, MatmulTiles
+from tests.compiler.flow.taking_turns import merged
+from tests.compiler.programs import compiled, sharded, spread
 
 MESH = Mesh(row=2, col=2)
 SPREAD = {
@@ -52,33 +50,6 @@ def test_stages_stand_behind_what_feeds_them(name):
         for edge in program.edges:
             if edge.source in place:
                 assert place[edge.source] < place[edge.destination]
-
-
-def merged(turns: tuple[int, ...], again: tuple[int, ...]):
-    """Two products, of 16 and of 16 results, take turns on their way to their stores."""
-    program = spread(mesh=Mesh(tp=2), shard=(("m", "tp"),))
-    sums, stores = ("c0.partial", "c1.partial"), ("c0.store_c", "c1.store_c")
-    page = program.buffer_by_name["c0.partial"]
-    kept = tuple(edge for edge in program.edges if edge.buffer not in sums)
-    for store, source in zip(stores, ("x", "y"), strict=True):
-        program = changed(program, store, ins=(source,))
-    return replace(
-        program,
-        stages=(
-            *program.stages,
-            Stage("merge", Merge(turns), ins=sums, outs=("joint",)),
-            Stage("split", Split(again), ins=("joint",), outs=("x", "y")),
-        ),
-        buffers=(*program.buffers, *(replace(page, name=name) for name in ("joint", "x", "y"))),
-        edges=(
-            *kept,
-            Edge("1", "c0.matmul", sums[0], "merge"),
-            Edge("2", "c1.matmul", sums[1], "merge"),
-            Edge("3", "merge", "joint", "split"),
-            Edge("4", "split", "x", stores[0]),
-            Edge("5", "split", "y", stores[1]),
-        ),
-    )
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from compiler.ir.mesh import Mesh
 from compiler.ir.program import Program
 from compiler.passes.buffer import choose_depths
 from compiler.passes.schedule import schedule
-from compiler.steady_state import unbounded_end
 from compiler.targets import get
+from compiler.timing.steady_state import unbounded_end
 from tests.compiler.programs import MANY_PORTS, TOKEN, changed, compiled, sharded, spread
 from tests.compiler.random_programs import (
     random_mesh_program,

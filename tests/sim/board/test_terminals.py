@@ -58,17 +58,16 @@ GRID = Mesh(row=2, col=2)
         (ShardPlan(3, result="all"), (0,), (0, 1, 2)),
         (ShardPlan(GRID, shard={"m": "row", "k": "col"}), (0, 2), (0, 2)),
     ],
-    ids=str,
+    ids=["all of two", "all of three", "rows and contraction"],
 )
 def test_boards_with_parts_and_copies_of_a_product_are_exact(plan, started, homes):
-    program = finished(MatmulSpec(4, 2, 12), plan=plan, tile=2, **PINS)
+    program = finished(MatmulSpec(2, 1, 6), plan=plan, tile=1, **PINS)
     with SimulatedBoards(program) as boards:
-        for seed in range(2):
-            a, b = random_operands(program, seed)
-            run = drive(program, a, b, ports=boards.ports, timeout_seconds=PATIENT)
-            assert run.result.exact
-            assert np.array_equal(run.result.c, a @ b)
-            assert (run.started, run.homes) == (started, homes)
+        a, b = random_operands(program, 0)
+        run = drive(program, a, b, ports=boards.ports, timeout_seconds=PATIENT)
+        assert run.result.exact
+        assert np.array_equal(run.result.c, a @ b)
+        assert (run.started, run.homes) == (started, homes)
 
 
 def test_a_board_refuses_its_chip_while_it_is_held():

@@ -12,8 +12,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from compiler.beat_times import BeatTimes, Cycles, spaced
-from compiler.buffer_times import BufferTimes, same
 from compiler.flow.components import Component
 from compiler.flow.order import sources_of
 from compiler.ir.edge import Barrier, Edge
@@ -29,7 +27,9 @@ from compiler.latencies import (
     TILE_CYCLES,
     VALID_CYCLES,
 )
-from compiler.rates import flits_of_a_beat, pair_cycles, result_cycles
+from compiler.timing.beat_times import BeatTimes, Cycles, spaced
+from compiler.timing.buffer_times import BufferTimes, same
+from compiler.timing.rates import flits_of_a_beat, pair_cycles, result_cycles
 
 
 class TimingModel(BufferTimes):

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from compiler.beat_times import BeatTimes, Cycles
 from compiler.flow.components import Component
 from compiler.flow.order import sources_of
 from compiler.ir.program import Program
-from compiler.timing import TimingModel
+from compiler.timing.beat_times import BeatTimes, Cycles
+from compiler.timing.model import TimingModel
 
 LEAST_WINDOW = 16
 """Rounds that are timed at first, if the run has as many."""

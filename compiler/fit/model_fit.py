@@ -17,23 +17,23 @@ from compiler.errors import (
     UncertifiableLayerError,
     ValidationError,
 )
-from compiler.footprint import (
+from compiler.fit.footprint import (
     MemoryFootprint,
     planned_footprint,
     program_footprint,
     tiled_footprint,
 )
-from compiler.ir import limits
-from compiler.ir.program import Program
-from compiler.model import SUM_BYTES, Layer, Model
-from compiler.pipeline import compile
-from compiler.roofline import (
+from compiler.fit.model import SUM_BYTES, Layer, Model
+from compiler.fit.roofline import (
     OPERAND,
     Roofline,
     in_cycles,
     in_seconds,
     tiles,
 )
+from compiler.ir import limits
+from compiler.ir.program import Program
+from compiler.pipeline import compile
 from compiler.shard_plan import ShardPlan
 from compiler.targets import MemoryTier, PlanningTarget, Target, names
 from compiler.workload import MatmulSpec

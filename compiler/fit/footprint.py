@@ -2,12 +2,12 @@
 
 from typing import NamedTuple
 
+from compiler.fit.model import ELEMENT_BYTES, SUM_BYTES, Layer
+from compiler.fit.roofline import received_partials, tiles
 from compiler.ir.program import Program
 from compiler.ir.tensor import TensorRole
-from compiler.model import ELEMENT_BYTES, SUM_BYTES, Layer
 from compiler.passes.buffer import OPERAND_PAGES
 from compiler.passes.memory import ALIGNMENT_BYTES
-from compiler.roofline import received_partials, tiles
 
 ESTIMATED_PAGES = 2
 """Depth of a result buffer of which no program says the depth."""

@@ -6,10 +6,10 @@ write them into buffers once there is room.
 
 import numpy as np
 
-from compiler.beat_times import BeatTimes, Cycles, spaced
 from compiler.flow.components import Component
 from compiler.ir.program import Program
 from compiler.latencies import FIFO_CYCLES
+from compiler.timing.beat_times import BeatTimes, Cycles, spaced
 
 
 class BufferTimes:

@@ -13,7 +13,7 @@ chip receives, against ``2 k/N`` operations for computing it.
 
 from dataclasses import dataclass
 
-from compiler.model import ELEMENT_BYTES, SUM_BYTES, Layer
+from compiler.fit.model import ELEMENT_BYTES, SUM_BYTES, Layer
 from compiler.targets import MemoryTier, PlanningTarget, Target
 
 OPERAND = "int8"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from compiler import fit as fitting
+from compiler.fit import model_fit as fitting
 from compiler.check import check
 from compiler.errors import (
     AxisNotDivisibleError,
@@ -16,8 +16,8 @@ from compiler.errors import (
     SliceNotTileAlignedError,
     UncertifiableLayerError,
 )
-from compiler.fit import CERTIFY_CHIPS, CERTIFY_UP_TO, ModelFit, fit_model
-from compiler.model import Layer, Model
+from compiler.fit.model import Layer, Model
+from compiler.fit.model_fit import CERTIFY_CHIPS, CERTIFY_UP_TO, ModelFit, fit_model
 from compiler.pipeline import compile
 from compiler.shard_plan import ShardPlan
 from compiler.targets import MemoryTier, find_any, get

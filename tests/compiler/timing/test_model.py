@@ -13,11 +13,11 @@ from compiler.ir.mesh import Mesh
 from compiler.ir.stage import Load, Recv
 from compiler.passes.schedule import schedule
 from compiler.pipeline import compile
-from compiler.rates import round_cycles
 from compiler.shard_plan import ShardPlan
-from compiler.steady_state import follow, unbounded_end
 from compiler.targets import get
-from compiler.timing import TimingModel, drain_cycles
+from compiler.timing.model import TimingModel, drain_cycles
+from compiler.timing.rates import round_cycles
+from compiler.timing.steady_state import follow, unbounded_end
 from compiler.workload import MatmulSpec
 from tests.compiler.programs import MANY_PORTS, changed, compiled, sharded, spread
 from tests.compiler.random_programs import (

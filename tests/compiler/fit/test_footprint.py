@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.footprint import (
+from compiler.fit.footprint import (
     MemoryFootprint,
     planned_footprint,
     program_footprint,
     tiled_footprint,
 )
-from compiler.model import Layer
+from compiler.fit.model import Layer
 from compiler.pipeline import compile
 from compiler.shard_plan import ShardPlan
 from compiler.targets import get

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from compiler.model import Layer
+from compiler.fit.model import Layer
+from compiler.fit.roofline import Roofline, in_cycles, in_seconds, received_partials
 from compiler.passes.algorithms import tree
 from compiler.pipeline import compile
-from compiler.roofline import Roofline, in_cycles, in_seconds, received_partials
 from compiler.shard_plan import ShardPlan
 from compiler.targets import MemoryTier, PlanningTarget, get
 from compiler.workload import MatmulSpec

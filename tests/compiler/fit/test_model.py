@@ -6,7 +6,7 @@ from dataclasses import astuple
 import pytest
 
 from compiler.errors import ModelFileError, ModelValueError, NoLayersError, WorkloadError
-from compiler.model import Layer, Model, load_model, parse_layer
+from compiler.fit.model import Layer, Model, load_model, parse_layer
 
 TOML = """
 name = "two"

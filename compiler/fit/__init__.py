@@ -1,0 +1,1 @@
+"""How the layers of a model fit a machine: bytes, rooflines, certificates."""

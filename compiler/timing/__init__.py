@@ -1,0 +1,1 @@
+"""The performance model: at which cycle each beat passes each stage."""
