@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from compiler.ir.program import Program
+from compiler.shard_plan import ShardPlan
 from constraints.board import Board
 from constraints.cable_checks import check_cables
 from constraints.cables import Cable, Cabling, Wire, WireEnd
@@ -82,6 +83,19 @@ def cables_of_shape(shape: str, chips: int, *, back: bool = False) -> tuple[Cabl
     if shape == "ring":
         return tuple(Cable(chip, (chip + 1) % chips) for chip in range(chips if chips > 1 else 0))
     return _to_the_first(shape, chips, back=back)
+
+
+def cables_of_plan(plan: ShardPlan) -> tuple[Cable, ...]:
+    """The cables of a product that is spread over boards: those of each group that sums."""
+    axis = plan.axis_of("k")
+    if axis is None:
+        return ()
+    size, back = plan.mesh.size(axis), plan.result == "all"
+    return tuple(
+        Cable(group[cable.source], group[cable.destination])
+        for group in plan.mesh.groups(axis)
+        for cable in cables_of_shape(plan.reduce, size, back=back)
+    )
 
 
 def cables_of_program(program: Program) -> tuple[Cable, ...]:

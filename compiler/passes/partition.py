@@ -175,6 +175,8 @@ def _check_ports(plan: ShardPlan, target: Target) -> None:
     way_out = "choose fewer chips, or a target with more link ports"
     if fewest <= target.link_ports:
         way_out = f"a {other} needs {fewest} (--reduce {other})"
+    elif max(needs[plan.reduce]) <= target.link_ports:
+        way_out = f"with the result at home it needs {max(needs[plan.reduce])} (--result home)"
     crowded = needs[plan.reduce].index(max(needs[plan.reduce]))
     raise LinkPortsExceededError(
         chip=next(iter(plan.mesh.groups(axis)))[crowded],

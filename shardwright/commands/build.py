@@ -18,7 +18,7 @@ from bitstream.router import AUTO, ROUTERS
 from bitstream.tool_errors import FpgaToolFailedError
 from bitstream.toolchain import LIMIT_SECONDS, STAGES
 from compiler.ir.program import Program
-from constraints.cabling import cables_of_shape, cabling_of
+from constraints.cabling import cables_of_plan, cabling_of
 from constraints.description import Board, board_names, load_board
 from constraints.target import board_target
 from shardwright.paths import check_outputs
@@ -98,7 +98,7 @@ def build(
     board = load_board(board_name)
     if options["program_file"] is None:  # before the compiler, which knows no directions of ports
         plan = plan_of(**options)
-        cabling_of((board,) * plan.chips, cables_of_shape(plan.reduce, plan.chips))
+        cabling_of((board,) * plan.chips, cables_of_plan(plan))
     problem = load_or_state_problem(target=board_target(board), **options)
     built = _chips(chip, problem.program)
     build_options = BuildOptions(

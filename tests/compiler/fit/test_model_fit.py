@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from compiler.fit import model_fit as fitting
 from compiler.check import check
 from compiler.errors import (
     AxisNotDivisibleError,
@@ -16,6 +15,7 @@ from compiler.errors import (
     SliceNotTileAlignedError,
     UncertifiableLayerError,
 )
+from compiler.fit import model_fit as fitting
 from compiler.fit.model import Layer, Model
 from compiler.fit.model_fit import CERTIFY_CHIPS, CERTIFY_UP_TO, ModelFit, fit_model
 from compiler.pipeline import compile

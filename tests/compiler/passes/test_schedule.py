@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from compiler import steady_state
 from compiler.errors import UncertifiedProgramError
 from compiler.ir.mesh import Mesh
 from compiler.ir.program import Program
@@ -13,6 +12,7 @@ from compiler.passes.schedule import schedule
 from compiler.pipeline import compile, run_passes
 from compiler.shard_plan import ShardPlan
 from compiler.targets import Target, get
+from compiler.timing import steady_state
 from compiler.workload import MatmulSpec
 from tests.compiler.programs import TOKEN, compiled, sharded, spread
 from tests.compiler.random_programs import random_mesh_program, shared_links
