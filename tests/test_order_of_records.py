@@ -50,6 +50,8 @@ SIMULATED = (
     "2 chips, tree",
     "3 chips, star, barrier",
     "3 chips, star, map, semaphores",
+    "2 x 2 chips, rows and contraction",
+    "3 chips, star, a shared link",
 )
 """The quickest of every kind, which are simulated in every run."""
 SEEDS = range(3)

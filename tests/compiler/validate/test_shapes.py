@@ -26,6 +26,7 @@ ONE = compiled()
 TWO = sharded(2)
 FOUR = sharded(4)
 ALL = spread(mesh=Mesh(tp=3), k=48, result="all")
+BOTH = spread(mesh=Mesh(tp=2), shard=())
 
 
 def unlike(what: str, name: str, text: str, program: Program = ONE, **changes: object) -> Mutant:
@@ -100,6 +101,13 @@ MUTANTS = (
         "FillMixed",
         "c2.b",
         "'c0.b' is supplied by the host, and 'c2.b', another part of 'b', states its",
+    ),
+    Mutant(
+        "two chips that hold the same part and state different values",
+        changed(changed(BOTH, "c0.a", init=Zero()), "c1.a", init=Const(1)),
+        "FillDiffers",
+        "c1.a",
+        "tensors 'c0.a' and 'c1.a' hold the same part of 'a', a[0, 0], but state different",
     ),
     paged("a page of fewer beats", "c1.partial", Page(4, 8, INT32)),
     paged("a page of fewer lanes", "c1.partial", Page(8, 4, INT32)),
