@@ -69,7 +69,7 @@ def test_links_are_those_of_the_program(name):
             "latency_cycles": link.latency_cycles,
             "flit_cycles": link.flit_cycles,
         }
-        for link in PROGRAMS[name].links
+        for link in PROGRAMS[name].canonical.links
     ]
     assert whole(name)["links"] == links
     assert all(f" {link['instance']} (" in design_of(name).top.text for link in links)
@@ -77,7 +77,7 @@ def test_links_are_those_of_the_program(name):
 
 @each_program
 def test_tensors_stand_where_their_windows_are(name):
-    program, verilog, stated = PROGRAMS[name], design_of(name), whole(name)
+    program, verilog, stated = PROGRAMS[name].canonical, design_of(name), whole(name)
     assert [tensor["name"] for tensor in stated["tensors"]] == [t.name for t in program.tensors]
     for entry, tensor in zip(stated["tensors"], program.tensors, strict=True):
         window = window_of(verilog, tensor)
