@@ -26,11 +26,11 @@ docs/update_registers.py` makes it.
 
 A host writes its slice of the operands into the windows, writes 1 to `control`, reads `status`
 until bit 2 is set, and reads the product from the windows of outputs, on the chips that have
-them. A next run needs no reset, but every chip to be done with the last one: a chip knows of its own run
-alone, and refuses a start during that. It needs as many cycles of rest as the page slots take to
-come back over the links if it is to take the predicted cycles. The `start` pin of the system
-begins a run on all chips, and is ignored until all are done. A fault stays until reset: a beat
-came without room, which the hand-offs rule out.
+them. A next run needs no reset, but every chip to be done with the last one: a chip knows of its
+own run alone, and refuses a start during that. It needs as many cycles of rest as the page slots
+take to come back over the links if it is to take the predicted cycles. The `start` pin of the
+system begins a run on all chips, and is ignored until all are done. A fault stays until reset: a
+beat came without room, which the hand-offs rule out.
 
 One access is under way at a time. A write is answered in the cycle after its address and data
 are both there, a read three cycles after its address. Byte strobes count. Words of a window
