@@ -303,6 +303,18 @@ class RouteError(PassError):
         super().__init__(f"edge {edge!r} is to pass chip {chip}, which is {why}")
 
 
+class SharedLinkBarrierError(PassError):
+    """Edges that share a link were to meet others at a barrier, which counts rounds of one page."""
+
+    def __init__(self, *, edge: str, target: str):
+        self.edge, self.target = edge, target
+        super().__init__(
+            f"edge {edge!r} carries the pages of several over one link, and target {target!r} hands "
+            f"pages off at barriers, where each edge has one in a round; let the edges take other "
+            f"ways, or use a target with tokens or semaphores"
+        )
+
+
 class NoHandoffError(PassError):
     """The target has no hand-off for an edge inside a site."""
 

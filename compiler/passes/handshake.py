@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
-from compiler.errors import NoCrossChipHandoffError, NoHandoffError
+from compiler.errors import NoCrossChipHandoffError, NoHandoffError, SharedLinkBarrierError
 from compiler.ir.choice import Chooser
 from compiler.ir.edge import Barrier, Edge, Fifo, Handoff, Semaphore, Token, ValidReady
 from compiler.ir.program import Program
+from compiler.ir.stage import Merge
 from compiler.targets import Target
 
 
@@ -21,6 +22,8 @@ def handshake(program: Program, target: Target) -> Program:
         If the target has no hand-off inside a site.
     NoCrossChipHandoffError
         If an edge crosses chips and the target has no hand-off for it.
+    SharedLinkBarrierError
+        If edges that share a link were to meet others at a barrier.
     """
     groups = {name: group.name for group in program.collectives for name in group.stages}
 
@@ -48,6 +51,8 @@ def _handoff(program: Program, edge: Edge, target: Target, groups: dict[str, str
         case "Semaphore":
             return Semaphore(f"{edge.buffer}.ready", f"{edge.buffer}.valid", by=by)
         case "Barrier":
+            if isinstance(program.stage_by_name[edge.source].kind, Merge):
+                raise SharedLinkBarrierError(edge=edge.name, target=target.name)
             return Barrier(_group(program, edge, groups), by=by)
         case _:
             raise NoCrossChipHandoffError(target=target.name, provided=target.handoffs)

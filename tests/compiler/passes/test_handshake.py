@@ -2,7 +2,13 @@
 
 import pytest
 
-from compiler.errors import NoCrossChipHandoffError, NoHandoffError, PassError, ShardError
+from compiler.errors import (
+    NoCrossChipHandoffError,
+    NoHandoffError,
+    PassError,
+    ShardError,
+    SharedLinkBarrierError,
+)
 from compiler.ir.choice import Chooser
 from compiler.ir.edge import Barrier, Fifo, Semaphore, Token, ValidReady
 from compiler.ir.mesh import Mesh
@@ -127,3 +133,19 @@ def test_a_target_without_a_crossing_handoff_is_refused():
         handshake(FOUR, get("token-mesh", handoffs=("ValidReady",)))
     assert isinstance(refusal.value, ShardError)
     assert (refusal.value.target, refusal.value.provided) == ("token-mesh", ("ValidReady",))
+
+
+def test_edges_that_share_a_link_cannot_wait_at_a_barrier():
+    """Chip 2 sends over chip 1, which sends its own sum over the same link."""
+    edge = FOUR.edge_by_buffer["c2.subtotal"]
+    program = place(route(tile(changed(FOUR, edge.name, via=(1,))), BARRIER), BARRIER)
+    with pytest.raises(SharedLinkBarrierError) as refusal:
+        handshake(program, BARRIER)
+    error = refusal.value
+    assert isinstance(error, PassError)
+    assert (error.edge, error.target) == ("c1.merge_c0->c0.recv_c1", BARRIER.name)
+    assert str(error) == (
+        f"edge 'c1.merge_c0->c0.recv_c1' carries the pages of several over one link, and target "
+        f"{BARRIER.name!r} hands pages off at barriers, where each edge has one in a round; let "
+        f"the edges take other ways, or use a target with tokens or semaphores"
+    )
