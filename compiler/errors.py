@@ -309,9 +309,9 @@ class SharedLinkBarrierError(PassError):
     def __init__(self, *, edge: str, target: str):
         self.edge, self.target = edge, target
         super().__init__(
-            f"edge {edge!r} carries the pages of several over one link, and target {target!r} hands "
-            f"pages off at barriers, where each edge has one in a round; let the edges take other "
-            f"ways, or use a target with tokens or semaphores"
+            f"edge {edge!r} carries the pages of several over one link, and target {target!r} "
+            f"hands pages off at barriers, where each edge has one in a round; let the edges take "
+            f"other ways, or use a target with tokens or semaphores"
         )
 
 
