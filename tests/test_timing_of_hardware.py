@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from compiler.check.run import run_of
 from compiler.ir.buffer import Depth
@@ -29,6 +30,7 @@ from tests.compiler.random_programs import (
 )
 
 MOST_CYCLES = 2000
+IN_EVERY_RUN = 5
 
 
 def cycles_of(program: Program) -> int:
@@ -49,12 +51,20 @@ def small_programs(count: int, draw: Callable[[int], Program]) -> list[tuple[int
     return found
 
 
+def tiered(cases: list[tuple[int, Program]]) -> list[ParameterSet]:
+    """The first few in every run, the others in the slow tier."""
+    return [
+        pytest.param(*case, marks=() if place < IN_EVERY_RUN else pytest.mark.slow)
+        for place, case in enumerate(cases)
+    ]
+
+
 @pytest.mark.parametrize(
     ("seed", "program"),
     [
-        *small_programs(16, random_program),
-        *small_programs(12, random_mesh_program),
-        *small_programs(12, shared_links),
+        *tiered(small_programs(16, random_program)),
+        *tiered(small_programs(12, random_mesh_program)),
+        *tiered(small_programs(12, shared_links)),
     ],
 )
 def test_any_depths_and_any_links(seed, program):

@@ -14,7 +14,7 @@ from tests.fuzz.programs import PROGRAMS, document
 from tests.fuzz.worker import mutant
 
 ROOT = Path(__file__).parents[2]
-QUICK, BATCH, BATCHES = 1000, 2500, 8
+QUICK, BATCH, BATCHES = 600, 2500, 8
 ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 """Threads reserve memory that nobody uses, which the worker's limit would count."""
 

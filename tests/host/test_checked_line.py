@@ -102,6 +102,7 @@ def byte_counts():
         return [(each.heard_count, each.said_count) for each in pair.boards]
 
 
+@pytest.mark.covers("values")
 @pytest.mark.parametrize("fault", ["flipped", "lost"])
 @pytest.mark.parametrize("direction", ["heard", "said"])
 @pytest.mark.parametrize("seed", range(4))

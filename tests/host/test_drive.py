@@ -37,6 +37,12 @@ def address(name: str, chip: int = 0) -> int:
     return chip_register_map(PAIR, chip).register(name).offset
 
 
+@pytest.fixture(autouse=True)
+def boards_forget_soon(monkeypatch):
+    """A command that is not carried on: real boards are waited for longer."""
+    monkeypatch.setattr("host.uart_bone.BRIDGE_TIMEOUT_SECONDS", 0.01)
+
+
 class Pair:
     """Two boards; a change of the words of one of them, or of how it behaves."""
 

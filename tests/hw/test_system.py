@@ -51,6 +51,7 @@ PLANS = {
 }
 
 
+@pytest.mark.covers("values")
 @pytest.mark.parametrize("target", [*TARGETS, "barrier-mesh"])
 @pytest.mark.parametrize("name", PLANS)
 def test_every_output_is_right_in_every_run_and_takes_the_predicted_cycles(name, target):

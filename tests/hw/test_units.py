@@ -10,8 +10,6 @@ from hw.units import UNITS, unit_kind
 from tests.hw.hand_built import relay, shared_link
 from tests.programs import ShardPlan, program_for
 
-pytestmark = pytest.mark.usefixtures("never_built")
-
 PROGRAMS = {
     "copies": program_for(4, 4, 16, plan=ShardPlan(4, "tree", result="all"), tile=2),
     "pages": program_for(4, 4, 8, chips=2, target="semaphore-mesh", tile=2),

@@ -108,6 +108,7 @@ PLANS = {
 }
 
 
+@pytest.mark.covers("values")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", PLANS)
 def test_every_copy_is_exact_in_the_predicted_cycles(name, target):

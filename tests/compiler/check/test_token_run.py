@@ -71,6 +71,7 @@ def test_no_depth_beats_unbounded_buffers_and_those_that_never_wait_reach_them(d
             assert bounded.waited or bounded.end == unbounded
 
 
+@pytest.mark.covers("pairs")
 @pytest.mark.parametrize("rounds", [1, 2, 5, 37, 300])
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("draw", ANY)

@@ -18,6 +18,7 @@ from tests.compiler.random_programs import (
 )
 
 
+@pytest.mark.covers("values")
 @pytest.mark.parametrize("rounds", [1, 2, 3, 5, 40, 250])
 @pytest.mark.parametrize("seed", range(25))
 @pytest.mark.parametrize("draw", [random_program, random_mesh_program, shared_links])

@@ -151,6 +151,7 @@ def test_beats_are_in_order_and_causal(program):
     assert max(stored[-1] for stored in times.stored.values()) == program.schedule.cycles
 
 
+@pytest.mark.covers("pairs")
 @pytest.mark.parametrize("rounds", [1, 3, 40, 150])
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("draw", [random_program, random_mesh_program, shared_links])
@@ -171,6 +172,7 @@ def test_any_depths_and_any_links_are_timed_as_the_tokens_run(draw, seed, rounds
             assert run.sent[stage.name] == (first, last)
 
 
+@pytest.mark.covers("values")
 @pytest.mark.parametrize("rounds", [1, 2, 7, 60, 1000])
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("draw", [random_program, random_mesh_program, shared_links])

@@ -105,6 +105,7 @@ def test_every_output_of_a_plan_is_what_amaranths_simulator_gives(name, target, 
 BY_HAND = {"a relay": relay, "a shared link": shared_link}
 
 
+@pytest.mark.covers("values")
 @pytest.mark.parametrize("handoff", ["Token", "Semaphore", "Barrier"])
 @pytest.mark.parametrize("name", BY_HAND)
 def test_forwards_merges_and_splits_are_the_same(name, handoff, models):
