@@ -32,7 +32,7 @@ RECEIVERS: dict[str, Callable[[int], int]] = {
 """By shape, the chip that each chip but the first sends to, as in the reductions of programs."""
 
 
-def cabling_of(boards: Board | Sequence[Board], joints: Sequence[Cable]) -> Cabling:
+def cabling_of(boards: Board | Sequence[Board], cables: Sequence[Cable]) -> Cabling:
     """Join boards; a cable without ports gets the first free ones, in the order of the cables.
 
     Parameters
@@ -46,14 +46,14 @@ def cabling_of(boards: Board | Sequence[Board], joints: Sequence[Cable]) -> Cabl
         At the first cable that these boards cannot have.
     """
     if isinstance(boards, Board):
-        chips = [chip for joint in joints for chip in (joint.source, joint.destination)]
+        chips = [chip for cable in cables for chip in (cable.source, cable.destination)]
         boards = (boards,) * (max(chips, default=0) + 1)
-    boards, joints = tuple(boards), tuple(joints)
-    for joint in joints:
-        for chip in (joint.source, joint.destination):
+    boards, cables = tuple(boards), tuple(cables)
+    for cable in cables:
+        for chip in (cable.source, cable.destination):
             if chip not in range(len(boards)):
-                raise UnknownChipError(cable=joint.name, chip=chip, chips=len(boards))
-    cabling = Cabling(boards, _with_ports(boards, joints))
+                raise UnknownChipError(cable=cable.name, chip=chip, chips=len(boards))
+    cabling = Cabling(boards, _with_ports(boards, cables))
     check_cables(cabling)
     return cabling
 
@@ -114,32 +114,32 @@ def _to_the_first(shape: str, chips: int, *, back: bool) -> tuple[Cable, ...]:
     return tuple(sorted(cables, key=lambda cable: (cable.destination, cable.source)))
 
 
-def _with_ports(boards: tuple[Board, ...], joints: tuple[Cable, ...]) -> tuple[Cable, ...]:
+def _with_ports(boards: tuple[Board, ...], cables: tuple[Cable, ...]) -> tuple[Cable, ...]:
     """The cables with the ports of both ends."""
     free = {
         (chip, direction): [port.name for port in board.ports(direction)]
         for chip, board in enumerate(boards)
         for direction in ("out", "in")
     }
-    for joint in joints:
-        for chip, port, direction in _ends(joint):
+    for cable in cables:
+        for chip, port, direction in _ends(cable):
             if port in free[chip, direction]:
                 free[chip, direction].remove(port)
     complete: list[Cable] = []
-    for joint in joints:
+    for cable in cables:
         ports: list[str] = []
-        for chip, port, direction in _ends(joint):
+        for chip, port, direction in _ends(cable):
             if port is None and not free[chip, direction]:
-                raise _out_of_ports(boards, joints, chip, direction)
+                raise _out_of_ports(boards, cables, chip, direction)
             ports.append(port or free[chip, direction].pop(0))
-        complete.append(replace(joint, source_port=ports[0], destination_port=ports[1]))
+        complete.append(replace(cable, source_port=ports[0], destination_port=ports[1]))
     return tuple(complete)
 
 
-def _ends(joint: Cable) -> tuple[tuple[int, str | None, str], tuple[int, str | None, str]]:
+def _ends(cable: Cable) -> tuple[tuple[int, str | None, str], tuple[int, str | None, str]]:
     """Chip, port and direction of both ends of a cable."""
-    source = (joint.source, joint.source_port, "out")
-    return source, (joint.destination, joint.destination_port, "in")
+    source = (cable.source, cable.source_port, "out")
+    return source, (cable.destination, cable.destination_port, "in")
 
 
 def _out_of_ports(

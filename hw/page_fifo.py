@@ -80,8 +80,8 @@ class PageFifo(wiring.Component):
         pushed = self.i.valid & self.i.ready
         popped = self.o.valid & self.o.ready
 
-        # Whether there is room, and whether there is a beat, are registers of their own. Their next
-        # values depend late only on the two strobes, which come from far away.
+        # Whether there is room, and whether there is a beat, are registers of their own. Of
+        # what their next values depend on, only the two strobes come late: from far away.
         has_room = Signal(init=1)
         has_beat = Signal()
         m.d.comb += self.i.ready.eq(has_room)

@@ -4,8 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-ALGORITHMS = ("star", "tree")
-
 
 @dataclass(frozen=True)
 class Spread:

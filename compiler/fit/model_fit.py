@@ -1,9 +1,10 @@
 """How a model fits a machine: bytes per chip, the roofline, and a certificate where one can be had.
 
-Weights are split along the contraction axis k, the only split that there is, so a chip of N holds
-``k/N`` rows of every weight matrix and ``k/N`` columns of every activation matrix, and computes a
-partial sum of the full shape. Layers run one after the other: the weights of all of them stay in
-memory, while activations and buffers are those of the layer that needs most.
+Weights are split along the contraction axis k alone, as ``--chips`` does it; other layouts are not
+looked at. So a chip of N holds ``k/N`` rows of every weight matrix and ``k/N`` columns of every
+activation matrix, and computes a partial sum of the full shape. Layers run one after the other: the
+weights of all of them stay in memory, while activations and buffers are those of the layer that
+needs most.
 """
 
 from collections.abc import Iterator

@@ -7,8 +7,8 @@ over peak against traffic over bandwidth, with the links between chips as a thir
 
 The contraction axis k is split over the chips (row parallel), so each chip multiplies ``m x k/N``
 by ``k/N x n`` into a partial sum of the full shape ``m x n``, and a binary tree adds the partial
-sums up at chip 0. The additions of the reduction are not counted: one per partial element that a
-chip receives, against ``2 k/N`` operations for computing it.
+sums up at the home chip. The additions of the reduction are not counted: one per partial element
+that a chip receives, against ``2 k/N`` operations for computing it.
 """
 
 from dataclasses import dataclass

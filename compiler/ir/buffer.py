@@ -11,7 +11,7 @@ from compiler.ir.stage import Site
 
 
 class BufferKind(StrEnum):
-    """``FIFO`` joins two stages of one site; ``INTERM`` holds what leaves its chip."""
+    """``FIFO`` joins two stages of one chip; ``INTERM`` holds what leaves its chip."""
 
     FIFO = "Fifo"
     INTERM = "Interm"

@@ -7,7 +7,7 @@ from compiler.errors import LinkPortsExceededError
 from compiler.ir.edge import Edge, Link
 from compiler.ir.program import Program
 from compiler.passes.forward import forwarded
-from compiler.passes.hops import hop_of
+from compiler.passes.hops import Hop, hop_of
 from compiler.passes.share import shared
 from compiler.targets import Target
 
@@ -37,7 +37,7 @@ def route(program: Program, target: Target) -> Program:
     return replace(program, edges=tuple(edges), links=tuple(links.values()))
 
 
-def _link(hop: tuple[int, int], target: Target) -> Link:
+def _link(hop: Hop, target: Target) -> Link:
     source, destination = hop
     return Link(
         name=f"c{source}->c{destination}",

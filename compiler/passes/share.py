@@ -9,7 +9,7 @@ from compiler.ir.collective import Collective
 from compiler.ir.edge import Edge
 from compiler.ir.program import Program
 from compiler.ir.stage import Merge, Recv, Split, Stage
-from compiler.passes.hops import hop_of, unlinked_by_hop
+from compiler.passes.hops import Hop, unlinked_by_hop
 
 
 def shared(program: Program) -> Program:
@@ -22,17 +22,18 @@ def shared(program: Program) -> Program:
     counts: dict[str, int] | None = None
     while crowded := _crowded_hop(program):
         counts = page_counts(program) if counts is None else counts
-        program = _share(program, crowded, counts)
+        program = _share(program, *crowded, counts)
     return program
 
 
-def _crowded_hop(program: Program) -> list[Edge] | None:
-    """The edges of one hop that several cross. Sharing it may change the ends of other edges."""
-    return next((edges for edges in unlinked_by_hop(program).values() if len(edges) > 1), None)
+def _crowded_hop(program: Program) -> tuple[Hop, list[Edge]] | None:
+    """A hop that several edges cross, and these. Sharing it may change the ends of other edges."""
+    hops = unlinked_by_hop(program).items()
+    return next(((hop, edges) for hop, edges in hops if len(edges) > 1), None)
 
 
-def _share(program: Program, edges: list[Edge], counts: dict[str, int]) -> Program:
-    source, destination = hop_of(program, edges[0]) or (0, 0)
+def _share(program: Program, hop: Hop, edges: list[Edge], counts: dict[str, int]) -> Program:
+    source, destination = hop
     receives = [program.stage_by_name[edge.destination] for edge in edges]
     senders = [program.stage_by_name[edge.source] for edge in edges]
     landings = tuple(receive.outs[0] for receive in receives)

@@ -130,7 +130,7 @@ def _allocations(program: Program, target: Target) -> None:
             + (
                 "has no place in memory"
                 if (owner, chip) in sizes
-                else "is mapped, but names no tensor or buffer"
+                else "has a place in memory, but is no tensor or buffer there"
             ),
         )
     if len(program.memory) > len(mapped):

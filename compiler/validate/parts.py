@@ -79,7 +79,7 @@ def _placed(mesh: Mesh, value: Value, tensors: tuple[Tensor, ...]) -> Iterator[s
     for chip in range(mesh.chip_count):
         here, coordinates = held.pop(chip, []), mesh.coordinates(chip)
         wanted = int(all(coordinates[axis] == index for axis, index in homes.items()))
-        if len(here) > max(1, wanted):
+        if len(here) > 1:
             yield f"chip {chip} holds {len(here)} tensors of {value.name}: {', '.join(here)}"
         elif len(here) < wanted:
             yield f"chip {chip} holds no part of {value.name}, which it must"

@@ -1,1 +1,1 @@
-"""Simulated boards behind pseudo terminals, for hosts without physical boards."""
+"""Simulated boards behind pseudo terminals, where there are no boards of metal."""

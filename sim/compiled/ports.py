@@ -1,4 +1,4 @@
-"""A chip's ports as engines see them, derived from the program. Nothing is elaborated."""
+"""The signals of a chip's ports, from the program alone: nothing is elaborated for them."""
 
 from dataclasses import dataclass
 

@@ -181,7 +181,7 @@ def _no_start(error: OSError) -> str:
 
 @contextmanager
 def _environment(simulator: str, timeout_seconds: int | None) -> Iterator[None]:
-    """The environment of cocotb's runner, set in this process until the block exits."""
+    """Inside the block, this process has the environment that cocotb's runner needs."""
     before = dict(os.environ)
     os.environ.update(tool_variables(simulator))
     os.environ.pop("PYTEST_CURRENT_TEST", None)  # with it, the runner exits instead of returning

@@ -192,7 +192,7 @@ MUTANTS = (
         replace(FOUR, memory=(*FOUR.memory, Allocation("ghost", 0, 2**20, 64))),
         "MemoryMap",
         "ghost",
-        "'ghost' on chip 0 is mapped, but names no tensor or buffer",
+        "'ghost' on chip 0 has a place in memory, but is no tensor or buffer there",
     ),
     Mutant(
         "a tensor with two places",
