@@ -77,11 +77,6 @@ class Window:
         """Bytes from the first beat to behind the last."""
         return self.beats * self.beat_bytes
 
-    @property
-    def bus_words_per_beat(self) -> int:
-        """Bus words in the span of one beat."""
-        return self.beat_bytes // DATA_BYTES
-
 
 @dataclass(frozen=True)
 class RegisterMap:

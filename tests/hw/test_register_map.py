@@ -175,7 +175,6 @@ def test_beats_take_a_power_of_two_of_bytes(name, operand, result):
     a, _, c = MAPS[f"{name}, chip 0"].windows
     assert (a.lanes, a.beat_bytes) == operand
     assert (c.lanes, c.beat_bytes) == result
-    assert a.bus_words_per_beat == a.beat_bytes // 4
 
 
 def test_registers_and_windows_are_found_by_name():
