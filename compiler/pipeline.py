@@ -60,7 +60,7 @@ def shard(program: Program, plan: ShardPlan, target: Target) -> Program:
     ValidationError
         If the program breaks a rule.
     """
-    if plan.chips == 1:
+    if plan.mesh == program.mesh and plan.chips == 1:
         return program
     check_structure(program)
     check_product(program)

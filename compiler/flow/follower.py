@@ -109,14 +109,14 @@ class PageFollower:
         assert isinstance(stage.kind, MatmulTiles)
         assert isinstance(left, OperandPages)
         assert isinstance(right, OperandPages)
-        a, b = left.tiles, right.tiles
+        a, b, claim = left.tiles, right.tiles, self._program.claim
         depth = stage.kind.block_count or 0
         if depth < 1 or a.length != b.length or a.length % depth:
             raise FlowError(
                 "CountingImbalance",
                 stage.name,
-                f"product {stage.name!r} takes {depth} pages per result from {a.length} pages of A "
-                f"and {b.length} of B",
+                f"product {stage.name!r} takes {depth} pages per result from {a.length} pages of "
+                f"{claim.left!r} and {b.length} of {claim.right!r}",
             )
         blocks, others = a.component(1), b.component(1)
         where = self._sequences.first_difference(stage, blocks, others)
@@ -124,16 +124,18 @@ class PageFollower:
             raise FlowError(
                 "ContractionOrder",
                 stage.name,
-                f"product {stage.name!r} multiplies block {blocks.at(where)[0]} of A's contraction "
-                f"with block {others.at(where)[0]} of B's, at page {where}",
+                f"product {stage.name!r} multiplies block {blocks.at(where)[0]} of {claim.left!r} "
+                f"along the contraction with block {others.at(where)[0]} of {claim.right!r}, at "
+                f"page {where}",
             )
         rows, cols = (tiles.component(0).heads(depth) for tiles in (a, b))
-        for side, tiles in (("A", rows), ("B", cols)):
+        for operand, tiles in ((claim.left, rows), (claim.right, cols)):
             if tiles is None:
                 raise FlowError(
                     "ContractionOrder",
                     stage.name,
-                    f"product {stage.name!r} mixes tiles of {side} of different results in one sum",
+                    f"product {stage.name!r} mixes tiles of {operand!r} of different results in "
+                    f"one sum",
                 )
         assert rows is not None
         assert cols is not None

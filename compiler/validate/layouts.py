@@ -170,9 +170,9 @@ class _Layouts:
                 raise ValidationError(
                     "SliceMismatch",
                     stage.name,
-                    f"product {stage.name!r} multiplies {a} of A with {b} of B along {along}; both "
-                    f"operands must hold the same slice of the contraction axis, or one the whole "
-                    f"and the other a slice of its free axis",
+                    f"product {stage.name!r} multiplies {a} on its left with {b} on its right "
+                    f"along {along}; both operands must hold the same slice of the contraction "
+                    f"axis, or one the whole and the other a slice of its free axis",
                 )
 
     def _sum(self, axis: int, indices: tuple[int, ...]) -> Placement:

@@ -82,14 +82,14 @@ def a_product_sums_no_block(program: Program) -> Program | None:
     return changed(program, last_product(program).name, kind=MatmulTiles(0))
 
 
-@breaks("reduced once: pages of A and", "counting: receives")
+@breaks("reduced once: pages of 'a' and", "counting: receives")
 def a_load_stops_early(program: Program) -> Program | None:
     load = loads(program)[-1]
     outer, *inner = load.kind.walk.loops
     return walked(program, load, replace(outer, count=outer.count - 1), *inner)
 
 
-@breaks("reduced once: pages of A and", "counting: receives")
+@breaks("reduced once: pages of 'a' and", "counting: receives")
 def a_load_goes_over_its_tensor_twice(program: Program) -> Program | None:
     load = loads(program)[-1]
     return walked(program, load, Loop(2, 0), *load.kind.walk.loops)

@@ -239,7 +239,7 @@ def split(turns: tuple[int, ...], *outs: str, source: str = "joint", name: str =
         (
             changed(ONE, "matmul", kind=MatmulTiles(5)),
             "CountingImbalance",
-            "product 'matmul' takes 5 pages per result from 32 pages of A and 32 of B",
+            "product 'matmul' takes 5 pages per result from 32 pages of 'a' and 32 of 'b'",
         ),
         (
             changed(ONE, "matmul", kind=MatmulTiles()),
@@ -249,7 +249,7 @@ def split(turns: tuple[int, ...], *outs: str, source: str = "joint", name: str =
         (
             walked("load_a", (2, 8), (2, 0), (8, 0)),
             "ContractionOrder",
-            "multiplies block 0 of A's contraction with block 1 of B's, at page 1",
+            "multiplies block 0 of 'a' along the contraction with block 1 of 'b', at page 1",
         ),
         (
             values(k=56),
@@ -259,7 +259,7 @@ def split(turns: tuple[int, ...], *outs: str, source: str = "joint", name: str =
         (
             changed(ONE, "matmul", kind=MatmulTiles(16)),
             "ContractionOrder",
-            "product 'matmul' mixes tiles of B of different results in one sum",
+            "product 'matmul' mixes tiles of 'b' of different results in one sum",
         ),
         (
             mapped(),

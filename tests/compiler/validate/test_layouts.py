@@ -243,14 +243,14 @@ MUTANTS = (
         ),
         "SliceMismatch",
         "c0.matmul",
-        "multiplies slices of k of A with slices of n of B along tp",
+        "multiplies slices of k on its left with slices of n on its right along tp",
     ),
     Mutant(
         "one operand is whole",
         holding(holding(relaid(TWO, "b", Replicate()), "c0.b_pages", WHOLE), "c1.b_pages", WHOLE),
         "SliceMismatch",
         "c0.matmul",
-        "multiplies slices of k of A with whole of B along tp",
+        "multiplies slices of k on its left with whole on its right along tp",
     ),
     Mutant(
         "a partial sum is declared whole",

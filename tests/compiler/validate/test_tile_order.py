@@ -130,7 +130,7 @@ REFUSED = (
     order(
         "one block again and again",
         "matmul",
-        "multiplies block 0 of A's contraction with block 1 of B's, at page 1",
+        "multiplies block 0 of 'a' along the contraction with block 1 of 'b', at page 1",
         walked(ONE, load_a=((2, 8), (2, 0), (8, 0))),
     ),
     order(
@@ -147,31 +147,31 @@ REFUSED = (
     order(
         "blocks in two different orders",
         "matmul",
-        "multiplies block 2 of A's contraction with block 1 of B's, at page 1",
+        "multiplies block 2 of 'a' along the contraction with block 1 of 'b', at page 1",
         walked(ONE, load_a=((2, 8), (2, 0), (2, 1), (4, 2))),
     ),
     order(
         "rows of A with rows of B",
         "matmul",
-        "multiplies block 1 of A's contraction with block 0 of B's, at page 1",
+        "multiplies block 1 of 'a' along the contraction with block 0 of 'b', at page 1",
         walked(ONE, load_b=((2, 0), (2, 8), (8, 1))),
     ),
     order(
         "the contraction outermost",
         "matmul",
-        "mixes tiles of A of different results in one sum",
+        "mixes tiles of 'a' of different results in one sum",
         walked(ONE, load_a=((8, 1), (2, 8), (2, 0)), load_b=((8, 2), (2, 0), (2, 1))),
     ),
     order(
         "loops that do not nest around the contraction",
         "matmul",
-        "multiplies block 0 of A's contraction with block 1 of B's, at page 1",
+        "multiplies block 0 of 'a' along the contraction with block 1 of 'b', at page 1",
         walked(ONE, load_a=((32, 0),)),
     ),
     order(
         "one chip's product walks otherwise",
         "c3.matmul",
-        "multiplies block 6 of A's contraction with block 7 of B's, at page 1",
+        "multiplies block 6 of 'a' along the contraction with block 7 of 'b', at page 1",
         walked(FOUR, c3__load_a=((2, 2), (2, 0), (2, 0))),
     ),
     order(
