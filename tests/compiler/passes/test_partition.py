@@ -12,8 +12,9 @@ from compiler.ir.mesh import Mesh
 from compiler.ir.stage import Copy, Fold, MatmulTiles, Recv, Store
 from compiler.passes.algorithms import ALGORITHMS
 from compiler.passes.partition import partition
-from compiler.pipeline import shard
+from compiler.pipeline import compile, shard
 from compiler.shard_plan import ShardPlan
+from compiler.workload import MatmulSpec
 from tests.compiler.programs import MANY_PORTS, compiled, lowered, partitioned, receives
 
 over_many = pytest.mark.parametrize("chips", [2, 3, 4, 5, 6, 7, 12, 16])
@@ -62,6 +63,13 @@ def summed(program, ins, body) -> Counter:
 def test_one_chip_is_left_as_it_is():
     program = compiled()
     assert shard(program, ShardPlan(1), MANY_PORTS) is program
+
+
+def test_one_chip_in_another_mesh_is_as_if_compiled_for_it():
+    spec, plan = MatmulSpec(8, 8, 16), ShardPlan(Mesh(row=1, col=1), shard={"k": "col"})
+    program = shard(compile(spec, MANY_PORTS), plan, MANY_PORTS)
+    assert program.mesh == Mesh(row=1, col=1)
+    assert program == compile(spec, MANY_PORTS, plan)
 
 
 @pytest.mark.parametrize(

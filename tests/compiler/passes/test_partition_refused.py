@@ -127,11 +127,12 @@ def test_a_product_of_one_operand():
         partition(program, TWO, TOKEN)
 
 
+@pytest.mark.parametrize("plan", [ShardPlan(1), TWO], ids=lambda plan: str(plan.mesh))
 @pytest.mark.parametrize("chips", [2, 4])
-def test_a_program_that_is_sharded_already(chips):
+def test_a_program_that_is_sharded_already(chips, plan):
     for step in (shard, partition):
         with pytest.raises(AlreadyShardedError) as refusal:
-            step(sharded(chips), TWO, TOKEN)
+            step(sharded(chips), plan, TOKEN)
         assert (refusal.value.program, refusal.value.chips) == (sharded(chips).name, chips)
         assert str(refusal.value) == (
             f"program {sharded(chips).name!r} is sharded over {chips} chips already; "
