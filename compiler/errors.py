@@ -309,6 +309,18 @@ class RouteError(PassError):
         )
 
 
+class SharedLinkCircleError(PassError):
+    """Edges were to share a link, and what one of them carries is made of what another does."""
+
+    def __init__(self, *, edges: tuple[str, ...], source: int, destination: int):
+        self.edges, self.source, self.destination = edges, source, destination
+        super().__init__(
+            f"edges {', '.join(map(repr, edges))} were to share a link from chip {source} to chip "
+            f"{destination}, but then stages feed each other in a circle, since pages of one are "
+            f"made of those of another; let them take other ways (via)"
+        )
+
+
 class SharedLinkBarrierError(PassError):
     """Edges that share a link were to meet others at a barrier, which counts rounds of one page."""
 
