@@ -223,9 +223,12 @@ class TooFewTilesError(ShardError):
 
     def __init__(self, *, axis: str, extent: int, chips: int, tile: int):
         self.axis, self.extent, self.chips, self.tile = axis, extent, chips, tile
+        tiles = -(-extent // tile)
+        padded = ", or pad it with zeros (--pad-k)" if axis == "k" else ""
         super().__init__(
-            f"axis {axis} of {extent} has {-(-extent // tile)} tiles of {tile}, fewer than the "
-            f"{chips} chips that are to share them; choose fewer chips or a smaller tile"
+            f"axis {axis} of {extent} has {tiles} tile{'s' * (tiles != 1)} of {tile}, fewer than "
+            f"the {chips} chips that are to share them; choose fewer chips or a smaller tile"
+            f"{padded}"
         )
 
 
@@ -300,7 +303,22 @@ class RouteError(PassError):
 
     def __init__(self, *, edge: str, chip: int, why: str):
         self.edge, self.chip = edge, chip
-        super().__init__(f"edge {edge!r} is to pass chip {chip}, which is {why}")
+        super().__init__(
+            f"edge {edge!r} is to pass chip {chip}, which is {why}; name each chip between its "
+            f"ends once (via)"
+        )
+
+
+class SharedLinkCircleError(PassError):
+    """Edges were to share a link, and what one of them carries is made of what another does."""
+
+    def __init__(self, *, edges: tuple[str, ...], source: int, destination: int):
+        self.edges, self.source, self.destination = edges, source, destination
+        super().__init__(
+            f"edges {', '.join(map(repr, edges))} were to share a link from chip {source} to chip "
+            f"{destination}, but then stages feed each other in a circle, since pages of one are "
+            f"made of those of another; let them take other ways (via)"
+        )
 
 
 class SharedLinkBarrierError(PassError):

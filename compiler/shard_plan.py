@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 from compiler.errors import MeshError, ShardPlanError
 from compiler.ir.mesh import Mesh, mesh_of
@@ -105,7 +106,7 @@ def _sharding(
             )
             raise ShardPlanError(field="shard", rule=rule, value=shard)
         return (("k", mesh.names[0]),)
-    pairs = sorted(shard if isinstance(shard, tuple) else shard.items())
+    pairs = _pairs(shard)
     for position, (dim, axis) in enumerate(pairs):
         if dim not in DIMS:
             raise ShardPlanError(field="shard", rule=f"of {', '.join(DIMS)}", value=dim)
@@ -120,3 +121,19 @@ def _sharding(
                 rule = f"along another axis than {other}"
                 raise ShardPlanError(field=f"shard {dim}", rule=rule, value=axis)
     return tuple(pairs)
+
+
+def _pairs(shard: object) -> list[tuple[str, str]]:
+    """Dimensions with their axes, in order."""
+    if isinstance(shard, Mapping):
+        shard = tuple(cast("Mapping[str, str]", shard).items())
+    pairs = cast("tuple[object, ...]", shard) if isinstance(shard, tuple) else (None,)
+    if not all(_is_pair(pair) for pair in pairs):
+        rule = "axes by dimension, as {'k': 'tp'}"
+        raise ShardPlanError(field="shard", rule=rule, value=cast("object", shard))
+    return sorted(cast("tuple[tuple[str, str], ...]", pairs), key=str)
+
+
+def _is_pair(pair: object) -> bool:
+    """Whether it is a dimension, by name, with what may be an axis."""
+    return isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)  # pyright: ignore[reportUnknownArgumentType]

@@ -30,7 +30,10 @@ def to_text(program: Program) -> str:
 def _head(program: Program) -> Iterator[str]:
     claim, numerics = program.claim, program.numerics
     yield f"program {program.name}"
-    padded = f" (k padded with {claim.k_pad} zeros)" if claim.k_pad else ""
+    left, right = (program.graph.value_by_name[name] for name in (claim.left, claim.right))
+    pads = {"m": left.pad[0], "n": right.pad[1], "k": claim.k_pad}
+    told = ", ".join(f"{dim} padded with {count} zeros" for dim, count in pads.items() if count)
+    padded = f" ({told})" if told else ""
     yield (
         f"  {claim.output} ({claim.m} x {claim.n}) = {claim.left} ({claim.m} x {claim.k}) . "
         f"{claim.right} ({claim.k} x {claim.n}), {numerics.operand} to {numerics.total}{padded}"

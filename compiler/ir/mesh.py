@@ -42,6 +42,8 @@ class Mesh:
     axes: tuple[MeshAxis, ...]
 
     def __init__(self, axes: tuple[MeshAxis, ...] = (), **sizes: int):
+        if not isinstance(axes, (tuple, list)) or not all(isinstance(a, MeshAxis) for a in axes):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise MeshError(field="axes", rule="MeshAxis records, or sizes by name", value=axes)
         axes = (*axes, *(MeshAxis(name, size) for name, size in sizes.items()))
         object.__setattr__(self, "axes", axes)
         if not axes:

@@ -9,6 +9,7 @@ from compiler.errors import (
     NoCrossChipHandoffError,
     NothingToShardError,
 )
+from compiler.ir import limits
 from compiler.ir.collective import Collective
 from compiler.ir.edge import Edge
 from compiler.ir.graph import with_layouts
@@ -287,4 +288,8 @@ def _name(program: Program, plan: ShardPlan) -> str:
     mesh = "_".join(f"{axis.name}{axis.size}" for axis in plan.mesh.axes)
     cut = "".join(f"_{dim}_{axis}" for dim, axis in plan.shard)
     reduce = f"_{plan.reduce}" if sums else ""
-    return f"{program.name}_{mesh}{cut}{reduce}{ending}"
+    name = f"{program.name}_{mesh}{cut}{reduce}{ending}"
+    if len(name) > limits.NAME_LENGTH:
+        # Axes may have names that are too long together; the mesh itself says them.
+        return f"{program.name}_mesh{plan.chips}{reduce}{ending}"
+    return name

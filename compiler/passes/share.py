@@ -3,7 +3,10 @@
 from dataclasses import replace
 from math import gcd
 
+from compiler.errors import SharedLinkCircleError
 from compiler.flow.counts import page_counts
+from compiler.flow.errors import FlowError
+from compiler.flow.order import in_flow_order
 from compiler.ir.buffer import Buffer, BufferKind
 from compiler.ir.collective import Collective
 from compiler.ir.edge import Edge
@@ -18,11 +21,25 @@ def shared(program: Program) -> Program:
     A merge at the sender takes their pages in turns, in proportion to how many each has; one edge
     crosses; a split at the receiver puts them into the buffers that they were to land in. The order
     of turns never changes, so there is no arbiter. Pages must be counted: walks are chosen.
+
+    Raises
+    ------
+    SharedLinkCircleError
+        If stages would feed each other in a circle over the link.
     """
     counts: dict[str, int] | None = None
     while crowded := _crowded_hop(program):
         counts = page_counts(program) if counts is None else counts
-        program = _share(program, *crowded, counts)
+        hop, edges = crowded
+        program = _share(program, hop, edges, counts)
+        try:
+            in_flow_order(program)
+        except FlowError as error:
+            names = tuple(edge.name for edge in edges)
+            source, destination = hop
+            raise SharedLinkCircleError(
+                edges=names, source=source, destination=destination
+            ) from error
     return program
 
 

@@ -13,6 +13,7 @@ from compiler.errors import (
     RouteError,
     ShardwrightError,
     SharedLinkBarrierError,
+    SharedLinkCircleError,
     UncertifiedProgramError,
     ValidationError,
 )
@@ -587,6 +588,17 @@ def test_a_way_over_other_chips_is_taken_and_sums_what_was_summed(kind, ways, re
     assert_exact(program)
 
 
+def test_a_sum_does_not_share_a_link_with_its_own_parts():
+    """Chip 1's part passes from chip 2 to chip 3, and so does the sum on its way back."""
+    plan = ShardPlan(4, result="all")
+    program = partition(lowered(), plan, TOKEN)
+    program = changed(program, "c1.matmul->c0.recv_0", via=(2, 3))
+    error = refusal_of(lambda: run_passes(program, TOKEN), SharedLinkCircleError)
+    assert (error.source, error.destination) == (2, 3)
+    assert "c2.copy->c3.recv_whole" in error.edges
+    assert str(error).endswith("let them take other ways (via)")
+
+
 def test_a_way_inside_a_chip_or_over_none_that_there_is_is_refused():
     for edge, via in (("c0.matmul->c0.fold", (1,)), ("c1.matmul->c0.recv_0", (4,))):
         program = changed(partitioned(4), edge, via=via)
@@ -595,5 +607,6 @@ def test_a_way_inside_a_chip_or_over_none_that_there_is_is_refused():
     program = changed(partitioned(4), "c1.matmul->c0.recv_0", via=(2, 2))
     error = refusal_of(lambda: run_passes(program, TOKEN), RouteError)
     assert str(error) == (
-        "edge 'c1.matmul->c0.recv_0' is to pass chip 2, which is on its way already"
+        "edge 'c1.matmul->c0.recv_0' is to pass chip 2, which is on its way already; name each "
+        "chip between its ends once (via)"
     )

@@ -94,6 +94,21 @@ def test_cuts_that_do_not_exist(shard, text):
     assert isinstance(refusal.value, ShardError)
 
 
+@pytest.mark.parametrize(
+    "shard", ["k=tp", ("k", "tp"), (("k", "tp", 1),), [("k", "tp")], {1: "tp"}, 4]
+)
+def test_shardings_that_are_no_mapping(shard):
+    with pytest.raises(ShardPlanError, match="shard must be axes by dimension, as"):
+        ShardPlan(2, shard=shard)
+
+
+def test_pairs_are_a_sharding_too():
+    mesh = Mesh(row=2, col=2)
+    plan = ShardPlan(mesh, shard={"m": "row", "k": "col"})
+    for pairs in (("m", "row"), ("k", "col")), (("k", "col"), ("m", "row")):
+        assert ShardPlan(mesh, shard=pairs) == plan
+
+
 @pytest.mark.parametrize("result", ["everywhere", "", None])
 def test_results_that_do_not_exist(result):
     with pytest.raises(ShardPlanError) as refusal:

@@ -57,6 +57,19 @@ def test_notes_padding_on_standard_error_alone():
     assert "(k padded with 12 zeros)" in ran.stdout
 
 
+def test_tells_of_every_axis_that_is_padded():
+    program = sharded(2)
+    pads = {"a": (3, 16), "b": (16, 2), "c": (3, 2)}
+    values = tuple(
+        replace(value, rows=value.rows - rows, cols=value.cols - cols, pad=(rows, cols))
+        for value in program.graph.values
+        for rows, cols in [pads[value.name]]
+    )
+    program = replace(program, graph=replace(program.graph, values=values))
+    told = "(m padded with 3 zeros, n padded with 2 zeros, k padded with 16 zeros)"
+    assert f"c (13 x 14) = a (13 x 16) . b (16 x 14), int8 to int32 {told}\n" in to_text(program)
+
+
 def test_ends_in_one_newline():
     text = spawn("show --m 8 --n 8 --k 32").stdout
     assert text.endswith("\n")

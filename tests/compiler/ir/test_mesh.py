@@ -67,6 +67,12 @@ def test_axes_are_records_or_words():
             lambda: Mesh(a=64, b=64, c=2),
             f"mesh must be of at most {CHIPS} chips, not 'a=64,b=64,c=2'",
         ),
+        (lambda: Mesh("row=2"), "axes must be MeshAxis records, or sizes by name, not 'row=2'"),
+        (lambda: Mesh(4), "axes must be MeshAxis records, or sizes by name, not 4"),
+        (
+            lambda: Mesh((("row", 2),)),
+            "axes must be MeshAxis records, or sizes by name, not (('row', 2),)",
+        ),
         (lambda: Mesh(row=2).size("col"), "an axis must be one of row, not 'col'"),
         (lambda: Mesh(row=2, col=2).index("x"), "an axis must be one of row, col, not 'x'"),
     ],

@@ -98,5 +98,6 @@ def test_a_way_that_cannot_be_taken_is_refused(via, chip, why):
     assert isinstance(refusal.value, PassError)
     assert (refusal.value.edge, refusal.value.chip) == ("c4.matmul->c0.recv_3", chip)
     assert str(refusal.value) == (
-        f"edge 'c4.matmul->c0.recv_3' is to pass chip {chip}, which is {why}"
+        f"edge 'c4.matmul->c0.recv_3' is to pass chip {chip}, which is {why}; name each "
+        f"chip between its ends once (via)"
     )

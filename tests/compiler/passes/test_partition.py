@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from compiler.errors import AlreadyShardedError
 from compiler.ir.body import Add, Operand
 from compiler.ir.buffer import BufferKind
 from compiler.ir.layout import Partial, Replicate, Shard
@@ -15,7 +16,7 @@ from compiler.passes.partition import partition
 from compiler.pipeline import compile, shard
 from compiler.shard_plan import ShardPlan
 from compiler.workload import MatmulSpec
-from tests.compiler.programs import MANY_PORTS, compiled, lowered, partitioned, receives
+from tests.compiler.programs import MANY_PORTS, compiled, lowered, partitioned, receives, sharded
 
 over_many = pytest.mark.parametrize("chips", [2, 3, 4, 5, 6, 7, 12, 16])
 either_way = pytest.mark.parametrize("reduce", ["star", "tree"])
@@ -62,7 +63,27 @@ def summed(program, ins, body) -> Counter:
 
 def test_one_chip_is_left_as_it_is():
     program = compiled()
-    assert shard(program, ShardPlan(1), MANY_PORTS) is program
+    assert shard(program, ShardPlan(1), program.target) is program
+
+
+def test_one_chip_of_another_mesh_or_target_is_made_anew():
+    program = compiled()
+    mesh = Mesh(row=1, col=1)
+    assert shard(program, ShardPlan(mesh, shard={}), MANY_PORTS).mesh == mesh
+    assert shard(program, ShardPlan(1), WIDE).target == WIDE
+
+
+def test_a_program_of_several_chips_is_not_taken_for_one_of_one():
+    program = sharded(2)
+    with pytest.raises(AlreadyShardedError):
+        shard(program, ShardPlan(1), MANY_PORTS)
+
+
+def test_axes_of_long_names_make_no_name_that_is_too_long():
+    names = [letter * 32 for letter in "abc"]
+    plan = ShardPlan(Mesh(**dict.fromkeys(names, 2)), shard={"k": names[1]}, result="all")
+    program = shard(compiled(), plan, MANY_PORTS)
+    assert program.name == f"{compiled().name}_mesh8_tree_all"
 
 
 def test_one_chip_in_another_mesh_is_as_if_compiled_for_it():

@@ -279,7 +279,7 @@ def replace_uneven(plan: ShardPlan) -> ShardPlan:
 )
 def test_fewer_tiles_than_chips_are_refused_even_where_slices_may_differ(dim, extents):
     plan = ShardPlan(MESH, shard={dim: "row"}, uneven=True)
-    with pytest.raises(TooFewTilesError, match=f"axis {dim} of .* has 1 tiles of 8, fewer than"):
+    with pytest.raises(TooFewTilesError, match=f"axis {dim} of .* has 1 tile of 8, fewer than"):
         partition(lowered(*extents), plan, TOKEN)
 
 

@@ -94,10 +94,18 @@ def test_what_does_not_divide_is_said_with_the_ways_out(dim, way_out):
         slices(dim, 48, chips=4, tile=8, uneven=False)
 
 
-def test_chips_without_a_tile_are_refused():
+@pytest.mark.parametrize(
+    ("dim", "extent", "tiles", "way_out"),
+    [
+        ("m", 17, "3 tiles", ""),
+        ("n", 8, "1 tile", ""),
+        ("k", 17, "3 tiles", ", or pad it with zeros (--pad-k)"),
+    ],
+)
+def test_chips_without_a_tile_are_refused(dim, extent, tiles, way_out):
     with pytest.raises(TooFewTilesError) as refusal:
-        slices("m", 17, chips=4, tile=8, uneven=True)
+        slices(dim, extent, chips=4, tile=8, uneven=True)
     assert str(refusal.value) == (
-        "axis m of 17 has 3 tiles of 8, fewer than the 4 chips that are to share them; choose "
-        "fewer chips or a smaller tile"
+        f"axis {dim} of {extent} has {tiles} of 8, fewer than the 4 chips that are to share them; "
+        f"choose fewer chips or a smaller tile{way_out}"
     )
