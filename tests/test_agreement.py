@@ -203,7 +203,8 @@ def hand_set_reduction(draw, program: Program, target: Target) -> Program:
             program = changed(program, stage.name, engine=Engine(EngineKind.LINK, 31 - index))
     program = draw(told_ways(program, target))
     if draw(st.booleans()):
-        chosen = run_passes(program, target).buffers
+        finished = run_passes(program, target).buffers
+        chosen = [buffer for buffer in finished if buffer.name in program.buffer_by_name]
         deeper = draw(st.lists(st.sampled_from(chosen), max_size=3, unique_by=lambda b: b.name))
         for buffer in deeper:
             depth = buffer.depth_pages + draw(st.integers(1, 3))
