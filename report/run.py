@@ -10,6 +10,7 @@ from rich.text import Text
 
 from compiler.ir.program import Program
 from compiler.ir.tensor import Tensor
+from sim.reported_result import output_tensors
 from sim.result import ChipActivity, RunResult
 
 LEVELS = " ▁▂▃▄▅▆▇█"
@@ -61,14 +62,9 @@ def record(result: RunResult, *, reduce: str | None = None) -> dict[str, Any]:
         "activity": [
             {"chip": chip.chip, "active_cycles": chip.active_cycles} for chip in result.chips
         ],
-        "outputs": [_output(program, tensor) for tensor in _outputs(program)],
+        "outputs": [_output(program, tensor) for tensor in output_tensors(program)],
         "differences": [asdict(each) for each in result.differences(SHOWN_DIFFERENCES)],
     }
-
-
-def _outputs(program: Program) -> tuple[Tensor, ...]:
-    """What chips have of the outputs."""
-    return tuple(t for name in program.graph.outputs for t in program.tensors_of.get(name, ()))
 
 
 def _output(program: Program, tensor: Tensor) -> dict[str, Any]:
@@ -132,7 +128,7 @@ def _table(result: RunResult) -> Table:
 
 def _places(program: Program) -> str:
     """Where the outputs are, unless that is one chip."""
-    outputs = _outputs(program)
+    outputs = output_tensors(program)
     chips = len({tensor.chip for tensor in outputs})
     if chips == 1:
         return ""
@@ -153,7 +149,7 @@ def _counting(result: RunResult) -> str:
 def _verdict(result: RunResult) -> str:
     if result.exact:
         return "exact"
-    several = len({tensor.chip for tensor in _outputs(result.program)}) > 1
+    several = len({tensor.chip for tensor in output_tensors(result.program)}) > 1
     differences = [
         f"{each.output}[{each.row},{each.col}] {f'of chip {each.chip} ' if several else ''}"
         f"is {each.got}, not {each.want}"
