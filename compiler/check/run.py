@@ -27,7 +27,12 @@ class ProgramRun:
     @cached_property
     def unbounded_end(self) -> int:
         """The same with room for every page."""
-        return max(unbounded_end(self.program, group[0]) for group in self.groups)
+        return max(self._unbounded_ends)
+
+    @cached_property
+    def _unbounded_ends(self) -> tuple[int, ...]:
+        """The same of each group."""
+        return tuple(unbounded_end(self.program, group[0]) for group in self.groups)
 
     @property
     def pages_run(self) -> int:
@@ -43,9 +48,7 @@ class ProgramRun:
     def waited(self) -> tuple[str, ...]:
         """Buffers whose room was waited for, in components that end late for that."""
         late = (
-            run
-            for run, group in zip(self.runs, self.groups, strict=True)
-            if run.end > unbounded_end(self.program, group[0])
+            run for run, end in zip(self.runs, self._unbounded_ends, strict=True) if run.end > end
         )
         return tuple(name for run in late for name in run.waited)
 
