@@ -264,11 +264,11 @@ class NoCrossChipHandoffError(ShardError):
 class LinkPortsExceededError(ShardError):
     """A chip would need more links than it has ports."""
 
-    def __init__(self, *, chip: int, needed: int, ports: int, algorithm: str, way_out: str):
+    def __init__(self, *, chip: int, needed: int, ports: int, algorithm: str | None, way_out: str):
         self.chip, self.needed, self.ports, self.algorithm = chip, needed, ports, algorithm
+        what = "the program" if algorithm is None else f"a {algorithm}"
         super().__init__(
-            f"a {algorithm} reduction needs {needed} links at chip {chip}, "
-            f"which has {ports} link ports; {way_out}"
+            f"{what} needs {needed} links at chip {chip}, which has {ports} link ports; {way_out}"
         )
 
 

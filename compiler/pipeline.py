@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from compiler.check import certified
 from compiler.errors import ValidationError
+from compiler.ir.mesh import Mesh
 from compiler.ir.program import Program
 from compiler.passes.buffer import choose_depths
 from compiler.passes.handshake import handshake
@@ -32,9 +33,13 @@ PASSES: tuple[tuple[str, Callable[[Program, Target], Program]], ...] = (
 
 
 def compile(
-    spec: MatmulSpec, target: Target | PlanningTarget, plan: ShardPlan | None = None
+    spec: MatmulSpec,
+    target: Target | PlanningTarget,
+    plan: ShardPlan | Mesh | int | None = None,
 ) -> Program:
     """Compile a product into a placed program for the chips of ``plan``; for one, without it.
+
+    A mesh of one axis, or a number of chips, is the plan that splits the contraction over them.
 
     Raises
     ------
@@ -42,6 +47,8 @@ def compile(
         One of :mod:`compiler.errors`, if the product, the plan or the target does not allow it.
     """
     target = executable(target)
+    if isinstance(plan, Mesh | int):
+        plan = ShardPlan(plan)
     program, origin = lower(spec, target), "lower"
     if plan is not None and plan.mesh != program.mesh:
         program, origin = partition(program, plan, target), "partition"

@@ -36,6 +36,10 @@ def record(result: RunResult, *, reduce: str | None = None) -> dict[str, Any]:
         "k_pad": claim.k_pad,
         "chips": program.chip_count,
         "mesh": {axis.name: axis.size for axis in program.mesh.axes},
+        "layouts": {
+            value.name: dict(zip(program.mesh.names, map(str, value.layout), strict=True))
+            for value in program.graph.values
+        },
         "tile": program.tile,
         "target": program.target.name,
         "reduce": program.collectives[0].algorithm if program.collectives else reduce,

@@ -30,7 +30,7 @@ from tests.compiler.random_programs import (
 )
 
 MOST_CYCLES = 2000
-IN_EVERY_RUN = 5
+IN_EVERY_RUN = 3
 
 
 def cycles_of(program: Program) -> int:

@@ -39,11 +39,8 @@ from compiler.shard_plan import ShardPlan
 from compiler.targets import MemoryTier, PlanningTarget, Target, names
 from compiler.workload import MatmulSpec
 
-CERTIFY_UP_TO = 500_000
-"""Tile products of a layer that is still compiled; checking a program takes time with them."""
-
 CERTIFY_CHIPS = 256
-"""Chips of a program that is still compiled."""
+"""Chips of a program that is still compiled; checking one takes time with them."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +195,8 @@ def fit_model(
     counts: tuple[int, ...],
     *,
     pad_k: bool = False,
-    certify_up_to: int = CERTIFY_UP_TO,
+    uneven: bool = False,
+    certify_up_to: int | None = None,
 ) -> Iterator[ModelFit]:
     """How ``model`` fits ``target`` on each of ``counts`` chips.
 
@@ -206,7 +204,9 @@ def fit_model(
     ----------
     pad_k : bool
         Whether k may be padded with zeros until it divides over the chips.
-    certify_up_to : int
+    uneven : bool
+        Whether slices of k may differ by a tile.
+    certify_up_to : int, optional
         Layers of more tile products than this are not compiled. 0 compiles none.
 
     Raises
@@ -220,12 +220,12 @@ def fit_model(
         if isinstance(target, PlanningTarget) and chips > target.max_chips:
             rule = f"at most {target.max_chips} of {target.name!r}"
             raise ChipCountError(chips=chips, rule=rule)
-    compiler = _Compiler(target, pad_k, certify_up_to) if isinstance(target, Target) else None
-    for chips in counts:
-        if isinstance(target, PlanningTarget):
+    if isinstance(target, PlanningTarget):
+        for chips in counts:
             yield _planned(model, target, chips)
-        else:
-            assert compiler is not None
+    else:
+        compiler = _Compiler(target, pad_k, uneven, certify_up_to)
+        for chips in counts:
             layers = tuple(compiler.fit(layer, chips) for layer in model.products())
             yield ModelFit(target, chips, layers)
 
@@ -265,10 +265,10 @@ def _planned(model: Model, target: PlanningTarget, chips: int) -> ModelFit:
 class _Compiler:
     """Compiles layers, each shape once."""
 
-    def __init__(self, target: Target, pad_k: bool, certify_up_to: int):
+    def __init__(self, target: Target, pad_k: bool, uneven: bool, certify_up_to: int | None):
         self.target = target
         self.roomy = replace(target, memory_bytes=limits.MEMORY_BYTES)
-        self.pad_k = pad_k
+        self.pad_k, self.uneven = pad_k, uneven
         self.certify_up_to = certify_up_to
         self.fits: dict[tuple[MatmulSpec, int], tuple[Program, ShardwrightError | None]] = {}
 
@@ -291,7 +291,7 @@ class _Compiler:
             raise UncertifiableLayerError(layer=layer.name, why=why)
         edge = self.target.tile
         products = tiles(layer.m, edge) * tiles(layer.n, edge) * tiles(layer.k, edge)
-        if products > self.certify_up_to:
+        if self.certify_up_to is not None and products > self.certify_up_to:
             why = (
                 f"it has {products:,} tile products, more than {self.certify_up_to:,} "
                 f"(--certify-up-to)"
@@ -308,7 +308,7 @@ class _Compiler:
         return self.fits[spec, chips]
 
     def _sharded(self, spec: MatmulSpec, chips: int) -> tuple[Program, ShardwrightError | None]:
-        plan = ShardPlan.row_parallel(chips)
+        plan = ShardPlan(chips, uneven=self.uneven)
         try:
             return compile(spec, self.target, plan), None
         except ValidationError as error:

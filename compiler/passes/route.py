@@ -57,6 +57,6 @@ def _check_ports(program: Program, links: tuple[Link, ...], target: Target) -> N
                 chip=chip,
                 needed=needed,
                 ports=target.link_ports,
-                algorithm=program.collectives[0].algorithm if program.collectives else "routed",
+                algorithm=program.collectives[0].algorithm if program.collectives else None,
                 way_out="choose fewer chips, or a target with more link ports",
             )

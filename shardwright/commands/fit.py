@@ -9,7 +9,7 @@ import click
 from compiler import targets
 from compiler.errors import ChipCountError
 from compiler.fit.model import ELEMENT_BYTES, Model, load_model, parse_layer
-from compiler.fit.model_fit import CERTIFY_UP_TO, fit_model
+from compiler.fit.model_fit import fit_model
 from compiler.targets import planning
 from report.fit import fit_heading, fit_notes, fit_record, fit_rows
 from report.table import aligned
@@ -39,12 +39,12 @@ from shardwright.printing import say
     "[default: the model's, or int8]",
 )
 @click.option("--pad-k", is_flag=True, help="Pad k with zeros where it does not divide over chips.")
+@click.option("--uneven", is_flag=True, help="Let slices of k differ by a tile.")
 @click.option(
     "--certify-up-to",
     type=click.IntRange(min=0),
     metavar="TILE_PRODUCTS",
-    default=CERTIFY_UP_TO,
-    help=f"Compile no layer of more tile products; 0 compiles none.  [default: {CERTIFY_UP_TO}]",
+    help="Compile no layer of more tile products; 0 compiles none.  [default: compile all]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 def fit(
@@ -55,7 +55,8 @@ def fit(
     batch: int | None,
     dtype: str | None,
     pad_k: bool,
-    certify_up_to: int,
+    uneven: bool,
+    certify_up_to: int | None,
     as_json: bool,
 ) -> None:
     """Say how the layers of a model fit a machine: bytes per chip, what bounds them, cycles.
@@ -66,7 +67,8 @@ def fit(
     machine = targets.find_any(target)
     counts = _counts(chips)
     model = _model(model_file, layers, batch, dtype)
-    fits = list(fit_model(model, machine, counts, pad_k=pad_k, certify_up_to=certify_up_to))
+    options = {"pad_k": pad_k, "uneven": uneven, "certify_up_to": certify_up_to}
+    fits = list(fit_model(model, machine, counts, **options))
     if as_json:
         say(json.dumps(fit_record(model, machine, fits), indent=2))
         return

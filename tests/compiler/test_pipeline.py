@@ -11,6 +11,7 @@ from compiler.errors import (
     AccumulatorOverflowError,
     NoEngineError,
     NoHandoffError,
+    ShardPlanError,
     ShardwrightError,
     UncertifiedProgramError,
     ValidationError,
@@ -73,6 +74,19 @@ def test_each_pass_again_changes_nothing(program, target):
     for name, step in PASSES:
         program = step(program, target)
         assert step(program, target) == program, name
+
+
+@pytest.mark.parametrize("chips", [4, Mesh(tp=4)], ids=str)
+def test_a_number_of_chips_or_a_mesh_is_a_plan(chips):
+    spec = MatmulSpec(8, 8, 64)
+    assert compile(spec, TOKEN, chips) == compile(spec, TOKEN, ShardPlan(4))
+
+
+def test_a_plan_that_says_too_little_is_refused():
+    with pytest.raises(ShardPlanError, match="stated for a mesh of several axes"):
+        compile(MatmulSpec(8, 8, 64), TOKEN, Mesh(row=2, col=2))
+    with pytest.raises(ShardPlanError, match="a positive integer, not 0"):
+        compile(MatmulSpec(8, 8, 64), TOKEN, 0)
 
 
 def test_sharding_leaves_the_one_chip_program_alone():

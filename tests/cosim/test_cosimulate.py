@@ -49,12 +49,24 @@ GRID = Mesh(row=2, col=2)
 @pytest.mark.parametrize(
     ("plan", "target"),
     [
-        (ShardPlan(3, result="all"), "token-mesh"),
-        (ShardPlan(4, "star", result="all", uneven=True), "token-mesh"),
-        (ShardPlan(GRID, shard={"m": "row", "k": "col"}), "semaphore-mesh"),
-        (ShardPlan(GRID, shard={"m": "row", "n": "col"}), "token-mesh"),
+        pytest.param(
+            ShardPlan(3, result="all"), "token-mesh", id="tree to all", marks=pytest.mark.slow
+        ),
+        pytest.param(
+            ShardPlan(4, "star", result="all", uneven=True),
+            "token-mesh",
+            id="star to all, uneven",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            ShardPlan(GRID, shard={"m": "row", "k": "col"}),
+            "semaphore-mesh",
+            id="rows and contraction",
+        ),
+        pytest.param(
+            ShardPlan(GRID, shard={"m": "row", "n": "col"}), "token-mesh", id="rows and columns"
+        ),
     ],
-    ids=["tree to all", "star to all, uneven", "rows and contraction", "rows and columns"],
 )
 def test_parts_and_copies_on_several_chips_are_as_in_a_simulation(plan, target):
     """Every test of the bench: also three runs without a reset."""

@@ -21,6 +21,7 @@ from sim.window_images import window_beats
 from tests.host import fake_board
 from tests.host.fake_board import FakeBoard, board, words_of
 from tests.programs import program_for, random_operands
+from tests.tiers import chosen
 
 PAIR = program_for(4, 4, 8, chips=2, tile=2)
 A, B = random_operands(PAIR, 0)
@@ -161,7 +162,7 @@ class Babbling(FakeBoard):
         self.sane_answers -= 1
 
 
-@pytest.mark.parametrize("sane_answers", [0, 1, 2, 5, 12, 20, 40])
+@pytest.mark.parametrize("sane_answers", chosen([0, 1, 2, 5, 12, 20, 40], [0, 1, 12]))
 def test_noise_ends_in_an_error_of_one_line(sane_answers):
     with ExitStack() as stack:
         pair = stack.enter_context(Pair())

@@ -24,6 +24,7 @@ from host.errors import (
 )
 from hw.chip_registers import chip_register_map
 from hw.program_digest import program_digest
+from tests.host import fake_board
 from tests.host.fake_board import DONE, FAULT, IDLE, RUNNING, FakeBoard, board, words_of
 from tests.programs import finished, program_for
 
@@ -39,8 +40,9 @@ def address(name: str, chip: int = 0) -> int:
 
 @pytest.fixture(autouse=True)
 def boards_forget_soon(monkeypatch):
-    """A command that is not carried on: real boards are waited for longer."""
-    monkeypatch.setattr("host.uart_bone.BRIDGE_TIMEOUT_SECONDS", 0.01)
+    """A command that is not carried on: real boards, and lines, are waited for longer."""
+    monkeypatch.setattr(fake_board, "DROPS_AFTER_SECONDS", 0.01)
+    monkeypatch.setattr("host.uart_bone.UartBoneClient.quiet_seconds", 0.03)
 
 
 class Pair:

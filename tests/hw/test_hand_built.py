@@ -48,6 +48,7 @@ def test_a_chip_passes_on_what_it_receives(handoff, depth_pages):
     assert len(set(three_runs(program))) == 1
 
 
+@pytest.mark.covers("values")
 @pytest.mark.parametrize("turns", [(0, 1), (1, 0), (0, 1, 1), (1, 0, 1, 1, 0)], ids=str)
 @pytest.mark.parametrize("handoff", HANDOFFS)
 def test_edges_that_share_a_link_part_again_behind_it(handoff, turns):

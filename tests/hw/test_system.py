@@ -131,6 +131,7 @@ def test_done_holds_from_the_last_beat_until_the_next_start():
     simulate(bench.dut, testbench)
 
 
+@pytest.mark.covers("values")
 @pytest.mark.parametrize("target", ["token-mesh", "semaphore-mesh", "barrier-mesh"])
 @pytest.mark.parametrize("reduce", ["star", "tree"])
 @pytest.mark.parametrize("density", [0.1, 1.0])

@@ -163,6 +163,11 @@ def test_record_is_plain_data_with_every_figure():
         "k_pad": 14,
         "chips": 3,
         "mesh": {"tp": 3},
+        "layouts": {
+            "a": {"tp": "slices of k"},
+            "b": {"tp": "slices of k"},
+            "c": {"tp": "at 0"},
+        },
         "tile": 2,
         "target": "token-mesh",
         "reduce": "star",

@@ -209,7 +209,11 @@ def test_the_router_that_is_asked_for_is_taken_and_others_are_unknown(tmp_path, 
     ("stage", "why"),
     [
         ("yosys", "it took more than 1 s"),
-        ("nextpnr-ecp5", "router1 from seed 1 took more than 1 s; router2 from seed 1 took more "),
+        pytest.param(
+            "nextpnr-ecp5",
+            "router1 from seed 1 took more than 1 s; router2 from seed 1 took more ",
+            marks=pytest.mark.slow,
+        ),
         ("ecppack", "it took more than 1 s"),
     ],
 )

@@ -173,8 +173,7 @@ REFUSED = {
         "chips or a smaller tile"
     ),
     "--chips 8 --reduce star --result all": (
-        "a star reduction needs 14 links at chip 0, which has 8 link ports; a tree needs 6 "
-        "(--reduce tree)"
+        "a star needs 14 links at chip 0, which has 8 link ports; a tree needs 6 (--reduce tree)"
     ),
     "--chips 2 --result all --target local-only": (
         "target 'local-only' has no hand-off between chips (it provides ValidReady); a reduction "

@@ -117,8 +117,7 @@ REFUSED = {
         f"choose a chip count that divides it{PAD}"
     ),
     "run --m 8 --n 8 --k 512 --chips 16 --reduce star": (
-        "a star reduction needs 15 links at chip 0, which has 8 link ports; "
-        "a tree needs 4 (--reduce tree)"
+        "a star needs 15 links at chip 0, which has 8 link ports; a tree needs 4 (--reduce tree)"
     ),
     f"run {PRODUCT} --chips 2 --target local-only": (
         "target 'local-only' has no hand-off between chips (it provides ValidReady); a reduction "

@@ -152,6 +152,12 @@ def test_json_has_every_figure_and_nothing_else_is_on_standard_output():
         "k": 20,
         "k_pad": 12,
         "chips": 2,
+        "mesh": {"tp": 2},
+        "layouts": {
+            "a": {"tp": "slices of k"},
+            "b": {"tp": "slices of k"},
+            "c": {"tp": "at 0"},
+        },
         "tile": 8,
         "target": "token-mesh",
         "reduce": "star",

@@ -231,8 +231,7 @@ def test_a_reduction_of_more_links_than_ports(chips, ports, reduce, chip, needed
     assert (error.chip, error.needed, error.ports) == (chip, needed, ports)
     assert error.algorithm == reduce
     assert str(error) == (
-        f"a {reduce} reduction needs {needed} links at chip {chip}, which has {ports} link "
-        f"ports; {way_out}"
+        f"a {reduce} needs {needed} links at chip {chip}, which has {ports} link ports; {way_out}"
     )
 
 
@@ -320,7 +319,6 @@ def test_a_sum_on_every_chip_needs_ports_for_both_ways(
         partition(program, plan, get("token-mesh", link_ports=ports))
     assert (refusal.value.chip, refusal.value.needed) == (chip, needed)
     assert str(refusal.value) == (
-        f"a {reduce} reduction needs {needed} links at chip {chip}, which has {ports} link "
-        f"ports; {way_out}"
+        f"a {reduce} needs {needed} links at chip {chip}, which has {ports} link ports; {way_out}"
     )
     assert partition(program, plan, get("token-mesh", link_ports=needed)).chip_count

@@ -92,12 +92,12 @@ def test_more_links_than_ports_are_refused():
     assert isinstance(error, ShardError)
     assert (error.chip, error.needed, error.ports, error.algorithm) == (0, 3, 2, "tree")
     assert str(error) == (
-        "a tree reduction needs 3 links at chip 0, which has 2 link ports; "
+        "a tree needs 3 links at chip 0, which has 2 link ports; "
         "choose fewer chips, or a target with more link ports"
     )
 
 
 def test_links_beyond_the_ports_are_refused_without_a_collective_as_well():
     program = replace(partitioned(2), collectives=())
-    with pytest.raises(LinkPortsExceededError, match="a routed reduction needs 1 links at chip 0"):
+    with pytest.raises(LinkPortsExceededError, match="the program needs 1 links at chip 0"):
         route(program, get("token-mesh", link_ports=0))

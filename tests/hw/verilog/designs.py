@@ -45,10 +45,7 @@ PROGRAMS: dict[str, Program] = {
 IN_EVERY_RUN = (
     "one chip",
     "tiles of 3, edges, star over 3",
-    "tree over 4, narrow links",
     "semaphores over 3",
-    "barrier over 4",
-    "sums on every chip",
     "uneven mesh",
     "relay",
     "turns",

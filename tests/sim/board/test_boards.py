@@ -98,7 +98,7 @@ class BoardsBench:
 
 @pytest.mark.covers("values")
 @pytest.mark.parametrize("ratio", RATIOS)
-@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize("phase", chosen(PHASES, PHASES[1::2]))
 def test_two_boards_finish_exactly_for_every_ratio_and_phase(ratio, phase):
     program = program_for(2, 4, 8, chips=2, tile=2, **PINS)
     a, b = random_operands(program, 1)
