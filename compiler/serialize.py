@@ -6,35 +6,29 @@ Expressions are texts, as they are printed.
 """
 
 import json
-import types
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from enum import StrEnum
-from functools import cache
 from math import isfinite
 from operator import index
-from typing import (
-    Any,
-    SupportsFloat,
-    SupportsIndex,
-    TypeGuard,
-    Union,
-    cast,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Any, SupportsFloat, SupportsIndex, TypeGuard, cast, get_args, get_origin
 
 from compiler.errors import MeshError, ProgramFormatError
-from compiler.ir.body import Add, Literal, Max, Operand
+from compiler.ir.body import Operand
 from compiler.ir.body_text import parse_body
 from compiler.ir.limits import EXPRESSION_LENGTH, NUMBER, TEXT_LENGTH
 from compiler.ir.names import is_line, is_name, quoted
 from compiler.ir.program import Program
-
-FORMAT = "shardwright program"
-VERSION = 2
-TAG = "type"
-EXPRESSIONS = (Operand, Literal, Add, Max)
+from compiler.record_types import (
+    EXPRESSIONS,
+    FORMAT,
+    TAG,
+    VERSION,
+    alternatives,
+    fields_of,
+    is_record,
+    is_tagged,
+    saved_unless_default,
+)
 
 
 def to_json(program: Program) -> str:
@@ -80,47 +74,11 @@ def from_json(text: str) -> Program:
         raise ProgramFormatError(place="the file", why="it is nested too deeply") from error
 
 
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the document."""
-    definitions: dict[str, Any] = {}
-    program = _described(Program, definitions)
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": FORMAT,
-        "type": "object",
-        "properties": {
-            "format": {"const": FORMAT},
-            "version": {"const": VERSION},
-            "program": program,
-        },
-        "required": ["format", "version", "program"],
-        "additionalProperties": False,
-        "$defs": dict(sorted(definitions.items())),
-    }
-
-
-@cache
-def _hints(record: type) -> dict[str, Any]:
-    """Types of a record's fields in their order."""
-    hints = get_type_hints(record)
-    return {field.name: hints[field.name] for field in fields(record)}
-
-
 def _other_version(version: object) -> str:
     why = f"it is {_shortened(version)}, but only version {VERSION} is known here"
     if type(version) is int and version == 1:
         why += "; version 1 knew of no meshes, layouts and parts: compile the product anew"
     return why
-
-
-@cache
-def _saved_unless_default(record: type) -> dict[str, object]:
-    """Fields that are left out of a file where they have their defaults, with these."""
-    return {
-        field.name: field.default
-        for field in fields(record)
-        if field.metadata.get("saved") == "unless default"
-    }
 
 
 def _entries(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -141,38 +99,24 @@ def _is_list(value: object) -> TypeGuard[list[object]]:
     return isinstance(value, list)
 
 
-def _alternatives(hint: Any) -> tuple[Any, ...]:
-    """The types of a union, or the one type that it is."""
-    return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
-
-
-def _is_record(hint: Any) -> bool:
-    return is_dataclass(hint)
-
-
-def _tagged(hint: Any) -> bool:
-    """Whether a value of this type must say which record it is."""
-    return sum(map(_is_record, _alternatives(hint))) > 1
-
-
 def _encoded(value: object, hint: Any) -> object:
     if isinstance(value, EXPRESSIONS):
         return str(value)
     if is_dataclass(value) and not isinstance(value, type):
-        usual = _saved_unless_default(type(value))
+        usual = saved_unless_default(type(value))
         entries = {
             name: _encoded(getattr(value, name), field)
-            for name, field in _hints(type(value)).items()
+            for name, field in fields_of(type(value)).items()
             if name not in usual or getattr(value, name) != usual[name]
         }
-        return {TAG: type(value).__name__, **entries} if _tagged(hint) else entries
+        return {TAG: type(value).__name__, **entries} if is_tagged(hint) else entries
     if isinstance(value, tuple):
         items = cast(tuple[object, ...], value)
-        inner = next(h for h in _alternatives(hint) if get_origin(h) is tuple)
+        inner = next(h for h in alternatives(hint) if get_origin(h) is tuple)
         return [
             _encoded(item, h) for item, h in zip(items, _item_hints(inner, len(items)), strict=True)
         ]
-    return _encoded_number(value, _alternatives(hint))
+    return _encoded_number(value, alternatives(hint))
 
 
 def _encoded_number(value: object, choices: tuple[Any, ...]) -> object:
@@ -193,12 +137,12 @@ def _item_hints(hint: Any, length: int) -> list[Any]:
 
 
 def _decoded(value: object, hint: Any, place: str) -> Any:
-    choices = _alternatives(hint)
+    choices = alternatives(hint)
     if value is None and type(None) in choices:
         return None
     if Operand in choices and isinstance(value, str):
         return _decoded_expression(value, place)
-    records = [choice for choice in choices if _is_record(choice) and choice not in EXPRESSIONS]
+    records = [choice for choice in choices if is_record(choice) and choice not in EXPRESSIONS]
     if records and _is_object(value):
         return _decoded_record(value, records, place)
     for choice in choices:
@@ -265,11 +209,11 @@ def _decoded_record(value: dict[str, object], records: list[Any], place: str) ->
                 why=f"it must be one of {', '.join(named)}, not {_shortened(tag)}",
             )
         record = named[tag]
-    hints = _hints(record)
+    hints = fields_of(record)
     for name in sorted(entries.keys() - hints.keys()):
         raise ProgramFormatError(place=f"{place}.{_field(name)}", why="there is no such field")
     for name in hints:
-        if name not in entries and name not in _saved_unless_default(record):
+        if name not in entries and name not in saved_unless_default(record):
             raise ProgramFormatError(place=f"{place}.{name}", why="it is missing")
     decoded = {
         name: _decoded(entries[name], field, f"{place}.{name}")
@@ -287,51 +231,6 @@ def _field(name: str) -> str:
     return name if is_name(name) else quoted(name)
 
 
-def _described(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a type; records go into ``definitions``."""
-    choices = _described_choices(hint)
-    if len(choices) > 1:
-        return {
-            "anyOf": [_described_choice(choice, definitions, _tagged(hint)) for choice in choices]
-        }
-    return _described_choice(next(iter(choices)), definitions, tagged=False)
-
-
-def _described_choices(hint: Any) -> tuple[Any, ...]:
-    """The types of a union; expressions are one of them, a text."""
-    choices = _alternatives(hint)
-    others = tuple(choice for choice in choices if choice not in EXPRESSIONS)
-    return others if len(others) == len(choices) else (str, *others)
-
-
-def _described_choice(hint: Any, definitions: dict[str, Any], tagged: bool) -> dict[str, Any]:
-    simple = {int: "integer", str: "string", bool: "boolean", float: "number", type(None): "null"}
-    if hint in simple:
-        return {"type": simple[hint]}
-    if get_origin(hint) is tuple:
-        arguments = get_args(hint)
-        if arguments[-1] is Ellipsis:
-            return {"type": "array", "items": _described(arguments[0], definitions)}
-        items = [_described(argument, definitions) for argument in arguments]
-        return {"type": "array", "prefixItems": items, "minItems": len(items), "items": False}
-    if issubclass(hint, StrEnum):
-        return {"enum": [str(member) for member in hint]}
-    name = hint.__name__
-    if name not in definitions:
-        definitions[name] = {}
-        properties: dict[str, Any] = {TAG: {"const": name}} if tagged else {}
-        for field, field_hint in _hints(hint).items():
-            properties[field] = _described(field_hint, definitions)
-        definitions[name] = {
-            "description": (hint.__doc__ or "").partition("\n")[0],
-            "type": "object",
-            "properties": properties,
-            "required": [name for name in properties if name not in _saved_unless_default(hint)],
-            "additionalProperties": False,
-        }
-    return {"$ref": f"#/$defs/{name}"}
-
-
 def _wanted(choices: tuple[Any, ...]) -> str:
     """What a value of one of these types is called in an error."""
     simple: dict[Any, str] = {
@@ -345,7 +244,7 @@ def _wanted(choices: tuple[Any, ...]) -> str:
     if Operand in choices:
         words.append("an expression, as (op0 + op1)")
         choices = tuple(choice for choice in choices if choice not in EXPRESSIONS)
-    records = [choice.__name__ for choice in choices if _is_record(choice)]
+    records = [choice.__name__ for choice in choices if is_record(choice)]
     if records:
         words.append(f"a record ({', '.join(records)})")
     for choice in choices:

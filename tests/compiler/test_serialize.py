@@ -31,7 +31,8 @@ from compiler.ir.program import Program
 from compiler.ir.tensor import ValueRange
 from compiler.passes.undecided import undecided
 from compiler.pipeline import compile, run_passes, shard
-from compiler.serialize import from_json, schema, to_json
+from compiler.program_schema import schema
+from compiler.serialize import from_json, to_json
 from compiler.shard_plan import ShardPlan
 from compiler.targets import LinkKind, get
 from compiler.workload import MatmulSpec
