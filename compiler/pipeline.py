@@ -47,16 +47,14 @@ def compile(
         One of :mod:`compiler.errors`, if the product, the plan or the target does not allow it.
     """
     target = executable(target)
-    if isinstance(plan, Mesh | int):
-        plan = ShardPlan(plan)
     program, origin = lower(spec, target), "lower"
-    if plan is not None and plan.mesh != program.mesh:
+    if plan is not None and (plan := _plan(plan)).mesh != program.mesh:
         program, origin = partition(program, plan, target), "partition"
     return _finished(program, target, origin)
 
 
-def shard(program: Program, plan: ShardPlan, target: Target) -> Program:
-    """Spread a placed one-chip program over the chips of ``plan``.
+def shard(program: Program, plan: ShardPlan | Mesh | int, target: Target) -> Program:
+    """Spread a placed one-chip program over the chips of ``plan``, as :func:`compile` takes it.
 
     What passes have decided is decided anew for the slices; what somebody chose stays. A program
     that has this mesh and this target already is returned as it is, if the mesh has one chip.
@@ -68,12 +66,17 @@ def shard(program: Program, plan: ShardPlan, target: Target) -> Program:
     ValidationError
         If the program breaks a rule.
     """
+    plan = _plan(plan)
     if plan.chips == 1 and (plan.mesh, target) == (program.mesh, program.target):
         return program
     check_structure(program)
     check_product(program)
     check_meaning(program)
     return _finished(partition(program, plan, target), target, "partition")
+
+
+def _plan(plan: ShardPlan | Mesh | int) -> ShardPlan:
+    return plan if isinstance(plan, ShardPlan) else ShardPlan(plan)
 
 
 def run_passes(program: Program, target: Target) -> Program:

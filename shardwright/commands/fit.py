@@ -67,8 +67,9 @@ def fit(
     machine = targets.find_any(target)
     counts = _counts(chips)
     model = _model(model_file, layers, batch, dtype)
-    options = {"pad_k": pad_k, "uneven": uneven, "certify_up_to": certify_up_to}
-    fits = list(fit_model(model, machine, counts, **options))
+    fits = list(
+        fit_model(model, machine, counts, pad_k=pad_k, uneven=uneven, certify_up_to=certify_up_to)
+    )
     if as_json:
         say(json.dumps(fit_record(model, machine, fits), indent=2))
         return

@@ -79,7 +79,9 @@ def test_each_pass_again_changes_nothing(program, target):
 @pytest.mark.parametrize("chips", [4, Mesh(tp=4)], ids=str)
 def test_a_number_of_chips_or_a_mesh_is_a_plan(chips):
     spec = MatmulSpec(8, 8, 64)
-    assert compile(spec, TOKEN, chips) == compile(spec, TOKEN, ShardPlan(4))
+    program = compile(spec, TOKEN, ShardPlan(4))
+    assert compile(spec, TOKEN, chips) == program
+    assert shard(compile(spec, TOKEN), chips, TOKEN) == program
 
 
 def test_a_plan_that_says_too_little_is_refused():
