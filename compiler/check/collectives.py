@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from compiler.check.spread import Spread, check_spread
+from compiler.check.ways import check_change, check_ways
 from compiler.flow.errors import FlowError
-from compiler.flow.order import in_flow_order, sources_of
+from compiler.flow.rounds import Place, round_of
 from compiler.ir.certificate import Obligation
-from compiler.ir.collective import Collective
+from compiler.ir.collective import COLLECTIVE_KINDS, Collective
 from compiler.ir.layout import is_whole_sum
 from compiler.ir.program import Program
 from compiler.ir.stage import ON_THE_WAY, Copy, Fold, Merge, Recv, Split, Stage
-from compiler.ir.turns import LongTurnsError, merged, split
 
 STATEMENT = (
     "The order of every reduction is stated: its stages, its chips, its home and its algorithm are "
@@ -28,7 +28,8 @@ Pair = tuple[Stage, Stage]
 """A stage that gives pages to another, straight or by way of stages that only pass them on."""
 
 KINDS: dict[str, type[Fold] | type[Copy]] = {"reduce": Fold, "broadcast": Copy}
-"""Kinds of collectives, and the stages that make them up beside receives."""
+"""Kinds of collectives in which all pages may go one way, and the stages that make them up beside
+receives."""
 
 
 def order(program: Program) -> Obligation:
@@ -38,8 +39,6 @@ def order(program: Program) -> Obligation:
         violations = tuple(_violations(program))
     except FlowError as error:
         violations = (str(error),)
-    except LongTurnsError:
-        violations = ("the turns of the program's merges and splits repeat after too many pages",)
     return Obligation(
         name="order",
         statement=STATEMENT,
@@ -55,10 +54,10 @@ def order(program: Program) -> Obligation:
 def _violations(program: Program) -> Iterator[str]:
     yield from _membership(program)
     passed = _passed(program)
-    stated = {name: collective for collective in program.collectives for name in collective.stages}
-    yield from passed.unstated(stated)
+    yield from passed.unstated([c.chips for c in program.collectives if not c.goes_one_way])
+    links = _links_passed(program)
     for collective in program.collectives:
-        yield from _collective(program, collective, passed)
+        yield from _collective(program, collective, passed, links)
 
 
 def _membership(program: Program) -> Iterator[str]:
@@ -98,10 +97,14 @@ class _Passed:
         elif not isinstance(taker.kind, Fold):
             self.others.append((giver, taker))
 
-    def unstated(self, stated: dict[str, Collective]) -> Iterator[str]:
-        """What crosses between chips and is neither added nor a copy."""
+    def unstated(self, groups: list[tuple[int, ...]]) -> Iterator[str]:
+        """What crosses between chips and is neither added nor a copy, nor goes by a page's way.
+
+        ``groups`` are the chips between which pages may.
+        """
         for giver, taker in self.others:
-            if giver.chip != taker.chip:
+            together = any({giver.chip, taker.chip} <= {*group} for group in groups)
+            if giver.chip != taker.chip and not together:
                 yield (
                     f"{taker.name} on chip {taker.chip} takes what {giver.name} on chip "
                     f"{giver.chip} makes, which no collective states"
@@ -110,36 +113,73 @@ class _Passed:
 
 def _passed(program: Program) -> _Passed:
     """Look through receives, merges and splits: the stage that made what each other one takes."""
-    made: dict[str, tuple[Stage, ...]] = {}
+    made: dict[Place, Stage] = {}
+    noted: set[tuple[str, str, str]] = set()
     passed = _Passed()
-    for stage in in_flow_order(program):
-        sources = [made[name] for name in sources_of(program, stage)]
-        match stage.kind:
-            case Recv():
-                outs = [sources[0]]
-            case Merge(turns):
-                outs = [merged(turns, sources)]
-            case Split(turns):
-                outs = split(turns, sources[0], len(stage.outs))
-            case _:
-                for giver in (giver for givers in sources for giver in dict.fromkeys(givers)):
+    for each in round_of(program).passes:
+        stage, by = each.stage, each.stage
+        if isinstance(stage.kind, ON_THE_WAY):
+            by = made[each.takes[0]]
+        else:
+            for place in each.takes:
+                giver = made[place]
+                key = giver.name, place[0], stage.name
+                if key not in noted:
+                    noted.add(key)
                     passed.note(giver, stage)
-                outs = [(stage,)] * len(stage.outs)
-        made.update(zip(stage.outs, outs, strict=True))
+        made |= dict.fromkeys(each.fills, by)
     return passed
 
 
-def _collective(program: Program, collective: Collective, passed: _Passed) -> Iterator[str]:
-    if collective.kind not in KINDS:
+def _links_passed(program: Program) -> dict[int, int]:
+    """By chip that stores, the most hops that a page has taken before.
+
+    A product's sums may pass other chips on a hop, which does not count. What is only moved takes a
+    hop with each link.
+    """
+    moves = program.graph.redistribution is not None
+    behind: dict[Place, tuple[int, int]] = {}
+    most: dict[int, int] = {}
+    for each in round_of(program).passes:
+        chip = _chip(each.stage)
+        before = [behind[place] for place in each.takes]
+        hops = max((so_far + (there != chip) for there, so_far in before), default=0)
+        if isinstance(each.stage.kind, ON_THE_WAY) and not moves:
+            chip, hops = before[0]
+        behind |= dict.fromkeys(each.fills, (chip, hops))
+        if not each.fills:
+            most[chip] = max(most.get(chip, 0), hops)
+    return most
+
+
+def _collective(
+    program: Program, collective: Collective, passed: _Passed, links: dict[int, int]
+) -> Iterator[str]:
+    if collective.kind not in COLLECTIVE_KINDS:
         yield f"{collective.name} is a {collective.kind!r}, which is not known"
         return
-    if collective.value != program.claim.output:
-        yield (
-            f"{collective.name} is said to be of {collective.value}, but is of "
-            f"{program.claim.output}"
-        )
-    reduces = collective.kind == "reduce"
+    output = program.graph.output
+    if collective.value != output:
+        yield f"{collective.name} is said to be of {collective.value}, but is of {output}"
     stages = [program.stage_by_name[name] for name in collective.stages]
+    if not collective.goes_one_way:
+        hops = list(_crossings(program, collective, passed))
+        yield from _joined(program, collective, stages, hops)
+        furthest = max((links.get(chip, 0) for chip in collective.chips), default=0)
+        yield from check_ways(program, collective, hops, furthest)
+    elif collective.home is None:
+        yield f"{collective.name} has no home, which a {collective.algorithm} has"
+    else:
+        yield from _spanning_tree(program, collective, collective.home, stages, passed)
+        if program.graph.redistribution is not None:
+            yield from check_change(program, collective)
+
+
+def _spanning_tree(
+    program: Program, collective: Collective, home: int, stages: list[Stage], passed: _Passed
+) -> Iterator[str]:
+    """One way for all pages: each chip's sums go to one other, and the whole comes from it."""
+    reduces = collective.kind == "reduce"
     for stage in stages:
         if isinstance(stage.kind, Fold | Copy) and not isinstance(
             stage.kind, KINDS[collective.kind]
@@ -149,7 +189,53 @@ def _collective(program: Program, collective: Collective, passed: _Passed) -> It
     yield from _receives(program, collective)
     given = passed.sums if reduces else passed.copies
     pairs = [pair for stage in stages for pair in given.get(stage.name, ())]
-    hops = [(_chip(giver), _chip(taker)) for giver, taker in pairs if giver.chip != taker.chip]
+    hops = list(_hops(pairs))
+    yield from _joined(program, collective, stages, hops)
+    inner = {(giver if reduces else taker).name for giver, taker in pairs}
+    homes = {
+        _chip(stage)
+        for stage in stages
+        if isinstance(stage.kind, KINDS[collective.kind]) and stage.name not in inner
+    }
+    if homes != {home}:
+        verb, verbs = ("end", "ends") if reduces else ("begin", "begins")
+        yield (
+            f"{collective.name} is said to {verb} on chip {home}, but {verbs} on {_listed(homes)}"
+        )
+    if not reduces:
+        yield from _wholes(program, collective, stages)
+    children = hops if reduces else [(taker, giver) for giver, taker in hops]
+    yield from check_spread(
+        Spread(collective.name, collective.kind, collective.algorithm, home, children)
+    )
+
+
+def _crossings(
+    program: Program, collective: Collective, passed: _Passed
+) -> Iterator[tuple[int, int]]:
+    """The chips of a collective that pages hop between.
+
+    A product's sums may pass other chips on a hop. What is only moved takes a hop with each link.
+    """
+    if program.graph.redistribution is None:
+        given = passed.sums | passed.copies
+        yield from _hops(pair for name in collective.stages for pair in given.get(name, ()))
+        return
+    for edge in program.edges:
+        ends = [_chip(program.stage_by_name[name]) for name in (edge.source, edge.destination)]
+        if ends[0] != ends[1] and {*ends} <= {*collective.chips}:
+            yield ends[0], ends[1]
+
+
+def _hops(pairs: Iterable[Pair]) -> Iterator[tuple[int, int]]:
+    """The chips that pages cross between."""
+    return ((_chip(one), _chip(other)) for one, other in pairs if one.chip != other.chip)
+
+
+def _joined(
+    program: Program, collective: Collective, stages: list[Stage], hops: list[tuple[int, int]]
+) -> Iterator[str]:
+    """The chips that are joined are those that are stated, and those of a group of the mesh."""
     joined = {_chip(stage) for stage in stages if not _is_way(program, stage)}
     joined.update(chip for hop in hops for chip in hop)
     if {*collective.chips} != joined or len(collective.chips) != len(joined):
@@ -158,24 +244,6 @@ def _collective(program: Program, collective: Collective, passed: _Passed) -> It
             f"{_listed(joined)}"
         )
     yield from _group(program, collective)
-    inner = {(giver if reduces else taker).name for giver, taker in pairs}
-    homes = {
-        _chip(stage)
-        for stage in stages
-        if isinstance(stage.kind, KINDS[collective.kind]) and stage.name not in inner
-    }
-    if homes != {collective.home}:
-        verb, verbs = ("end", "ends") if reduces else ("begin", "begins")
-        yield (
-            f"{collective.name} is said to {verb} on chip {collective.home}, but {verbs} on "
-            f"{_listed(homes)}"
-        )
-    if not reduces:
-        yield from _wholes(program, collective, stages)
-    children = hops if reduces else [(taker, giver) for giver, taker in hops]
-    yield from check_spread(
-        Spread(collective.name, collective.kind, collective.algorithm, collective.home, children)
-    )
 
 
 def _receives(program: Program, collective: Collective) -> Iterator[str]:
@@ -196,9 +264,10 @@ def _receives(program: Program, collective: Collective) -> Iterator[str]:
 def _group(program: Program, collective: Collective) -> Iterator[str]:
     """The chips are all that differ along the axis alone."""
     mesh = program.mesh
-    if not 0 <= collective.home < mesh.chip_count:
+    member = min(collective.chips, default=-1) if collective.home is None else collective.home
+    if not 0 <= member < mesh.chip_count:
         return
-    axis, home = mesh.index(collective.axis), mesh.coordinates(collective.home)
+    axis, home = mesh.index(collective.axis), mesh.coordinates(member)
     group = [
         mesh.chip((*home[:axis], along, *home[axis + 1 :]))
         for along in range(mesh.size(collective.axis))

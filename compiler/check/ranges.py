@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from compiler.flow.errors import FlowError
 from compiler.flow.page_flow import page_flow
-from compiler.flow.pages import MergedPages, OperandPages, SumPages
+from compiler.flow.pages import SumPages
+from compiler.flow.tile_grid import contraction_blocks
 from compiler.ir.body import image, widest_image
 from compiler.ir.certificate import Obligation
 from compiler.ir.init import Const, Pattern, Values, Zero
@@ -31,15 +32,12 @@ def ranges(program: Program) -> Obligation:
         flow = page_flow(program)
     except FlowError as error:
         return Obligation("range", STATEMENT, (), (*violations, str(error)))
-    product = _product_range(program)
+    product = _contribution_range(program)
     maps = {
         stage.outs[0]: stage.kind.body for stage in program.stages if isinstance(stage.kind, Map)
     }
-    for name, pages in flow.held.items():
-        if isinstance(pages, OperandPages):
-            continue
-        streams = [*pages.streams.values()] if isinstance(pages, MergedPages) else [pages]
-        value = _hull([sum_range(program, stream, product) for stream in streams])
+    for name, places in flow.sums.items():
+        value = sum_range(program, places, product)
         if name in maps:
             value = ValueRange(*widest_image(maps[name], value.low, value.high))
         needed = bits_for(value.low, value.high)
@@ -52,13 +50,20 @@ def ranges(program: Program) -> Obligation:
             )
     for stored in flow.stored.values():
         output = program.tensor_by_name[stored.tensor]
-        violations += _output_range(program, output, sum_range(program, stored.pages, product))
+        violations += _output_range(program, output, sum_range(program, stored.places, product))
     return Obligation("range", STATEMENT, tuple(evidence), tuple(violations))
 
 
-def sum_range(program: Program, pages: SumPages, product: ValueRange) -> ValueRange:
+def sum_range(program: Program, places: tuple[SumPages, ...], product: ValueRange) -> ValueRange:
     """The range of every element of some pages. Padding of the contraction adds nothing."""
-    counts = {adds.elements(program.tile, program.claim.k) for adds in pages.adds}
+    added = {adds for pages in places for adds in pages.adds}
+    moved = program.graph.redistribution
+    if moved is None:
+        counts = {adds.elements(program.tile, program.claim.k) for adds in added}
+    elif moved.combine == "sum":
+        counts = {adds.elements(1, contraction_blocks(program)) for adds in added}
+    else:
+        counts = {1}
     ends = [count * bound for count in counts for bound in (product.low, product.high)]
     return ValueRange(min(ends), max(ends))
 
@@ -67,8 +72,11 @@ def _hull(spans: list[ValueRange]) -> ValueRange:
     return ValueRange(min(span.low for span in spans), max(span.high for span in spans))
 
 
-def _product_range(program: Program) -> ValueRange:
-    """The range of one product of two operand elements."""
+def _contribution_range(program: Program) -> ValueRange:
+    """The range of what is added once: of a product of two elements, or of an element."""
+    moved = program.graph.redistribution
+    if moved is not None:
+        return _hull([tensor.value_range for tensor in program.tensors_of[moved.input]])
     left, right = (
         _hull([tensor.value_range for tensor in program.tensors_of[value]])
         for value in (program.claim.left, program.claim.right)
@@ -116,8 +124,9 @@ def _stated_extremes(program: Program, tensor: Tensor) -> tuple[int, ...]:
 
 
 def _output_range(program: Program, output: Tensor, value: ValueRange) -> Iterator[str]:
-    if program.claim.map:
-        value = ValueRange(*image(program.claim.map, value.low, value.high))
+    made = program.graph.product
+    if made is not None and made.map:
+        value = ValueRange(*image(made.map, value.low, value.high))
     if value.low < output.value_range.low or value.high > output.value_range.high:
         yield (
             f"{output.name} declares [{output.value_range.low}, {output.value_range.high}], but "

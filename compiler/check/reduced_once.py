@@ -30,7 +30,7 @@ def reduced_once(program: Program) -> Obligation:
         stored = {}
     for pages in stored.values():
         violations += _stored(program, pages)
-        tiles += pages.pages.length
+        tiles += pages.length
     violations += _stored_once(program)
     return Obligation(
         name="reduced once",
@@ -38,7 +38,7 @@ def reduced_once(program: Program) -> Obligation:
         evidence=(
             ("output tiles", tiles),
             ("contraction blocks", contraction_blocks(program)),
-            ("elements of a block", program.tile),
+            ("elements of a block", program.tile if program.graph.product else 1),
         ),
         violations=tuple(violations),
     )
@@ -58,36 +58,37 @@ def _stored_once(program: Program) -> Iterator[str]:
 
 
 def _stored(program: Program, stored: StoredPages) -> Iterator[str]:
-    stage, pages, claim = stored.stage, stored.pages, program.claim
+    stage, product = stored.stage, program.graph.product
     output = program.tensor_by_name[stored.tensor]
     kind = program.stage_by_name[stage].kind
     assert isinstance(kind, Store)
     assert kind.walk is not None
-    wrong = pages.first_incomplete(contraction_blocks(program))
-    common = min(stored.written.length, pages.length)
+    wrong = stored.first_incomplete(contraction_blocks(program))
+    common = min(stored.written.length, stored.length)
     reached = [place for place in (stored.misplaced, wrong) if place is not None and place < common]
     if reached:
         yield from _misstored(program, stored, min(reached))
-    if not (kind.walk.visits_once(output.page_count) and pages.length == output.page_count):
+    if not (kind.walk.visits_once(output.page_count) and stored.length == output.page_count):
         distinct = kind.walk.distinct()
         written = "some" if distinct is None else distinct
         yield (
             f"{stage} writes {written} of {output.page_count} output tiles in "
-            f"{kind.walk.page_count} pages, of which {pages.length} arrive"
+            f"{kind.walk.page_count} pages, of which {stored.length} arrive"
         )
-    claimed = str(claim.map) if claim.map else ""
-    if pages.mapped != claimed:
-        yield f"the sum is mapped by {pages.mapped or 'nothing'}, not by {claimed or 'nothing'}"
+    claimed = str(product.map) if product and product.map else ""
+    for mapped in stored.mapped:
+        if mapped != claimed:
+            yield f"the sum is mapped by {mapped or 'nothing'}, not by {claimed or 'nothing'}"
 
 
 def _misstored(program: Program, stored: StoredPages, place: int) -> Iterator[str]:
     """What is wrong with the page that is stored as number ``place``."""
-    tile = tile_number(program, stored.pages.tiles.at(place))
+    tile = tile_number(program, stored.tile_of(place))
     page = tile_number(program, stored.written.at(place))
     if page != tile:
         yield f"{stored.stage} writes output tile {tile} to the place of tile {page}"
         return
-    adds = stored.pages.adds_of(place)
+    adds = stored.adds_of(place)
     missing = list(adds.missing(contraction_blocks(program)))
     if missing:
         yield f"output tile {tile} lacks {_elements(program, missing)}"
@@ -99,6 +100,8 @@ def _misstored(program: Program, stored: StoredPages, place: int) -> Iterator[st
 
 def _elements(program: Program, ranges: list[tuple[int, int]]) -> str:
     """The contraction indices of some intervals of blocks, of which the first are listed."""
+    if program.graph.product is None:
+        return f"slices {', '.join(f'{begin} to {end - 1}' for begin, end in ranges[:LISTED])}"
     tile, extent = program.tile, program.claim.k + program.claim.k_pad
     listed = ", ".join(
         f"{begin * tile} to {min(end * tile, extent) - 1}" for begin, end in ranges[:LISTED]

@@ -22,6 +22,7 @@ from compiler.check.repeating_pages import MOST_PERIOD, RepeatingPages
 from compiler.check.token_stages import TokenStage, token_stages
 from compiler.flow.components import Component
 from compiler.ir.program import Program
+from compiler.latencies import FIFO_CYCLES
 
 MOST_SAID = 8
 """Stages in a circle of which it is said what they wait for."""
@@ -30,6 +31,11 @@ MOST_SAID = 8
 @dataclass
 class TokenRun:
     """Times of a run of one component.
+
+    Parameters
+    ----------
+    bounded : bool
+        Whether depths count. If not, there is room for every page.
 
     Attributes
     ----------
@@ -48,6 +54,7 @@ class TokenRun:
 
     program: Program
     part: Component
+    bounded: bool = True
     end: int = 0
     sent: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
     waited: dict[str, int] = field(default_factory=dict[str, int])
@@ -59,8 +66,12 @@ class TokenRun:
         self._held: dict[str, Held] = {}
         for name, share in self.part.share.items():
             buffer = self.program.buffer_by_name[name]
-            depth = min(buffer.depth_pages or 0, self.part.rounds * share)
-            self._held[name] = Held(name, depth, share)
+            depth = self.part.rounds * share
+            if self.bounded:
+                depth = min(buffer.depth_pages or 0, depth)
+            through = 0 if buffer.fall_through else FIFO_CYCLES
+            beats = buffer.page.beats
+            self._held[name] = Held(name, depth, share, beats=beats, through=through)
         self._stages = token_stages(self.program, self.part, self._held, self._waits)
 
     def run(self) -> "TokenRun":

@@ -8,6 +8,7 @@ from compiler.flow.components import components
 from compiler.flow.counts import page_counts
 from compiler.flow.errors import FlowError
 from compiler.flow.order import in_flow_order, sources_of
+from compiler.flow.rounds import round_of
 from compiler.ir.certificate import Obligation
 from compiler.ir.edge import Barrier, Edge
 from compiler.ir.program import Program
@@ -95,18 +96,23 @@ def stuck(program: Program) -> Iterator[str]:
 def check_flow(program: Program) -> None:
     """Check that the token graph can be run: products take from loads, and only they do.
 
+    What is loaded where nothing is multiplied is to be combined or moved.
+
     Raises
     ------
     FlowError
-        If they do not, or if stages feed each other in a circle.
+        If they do not, or if pages would have to pass in a circle.
     """
-    loaded = {n for s in program.stages if isinstance(s.kind, Load) for n in s.outs}
+    loaded: set[str] = set()
+    if program.graph.product is not None:
+        loaded = {n for s in program.stages if isinstance(s.kind, Load) for n in s.outs}
     for stage in in_flow_order(program):
         for name in sources_of(program, stage):
             if (name in loaded) != isinstance(stage.kind, MatmulTiles):
                 pages = "pages of an operand" if name in loaded else "sums"
                 message = f"{stage.name} takes {pages} from {name}"
                 raise FlowError("Operands", stage.name, message)
+    round_of(program)
 
 
 def _uneven_barriers(program: Program) -> Iterator[str]:

@@ -7,6 +7,7 @@ perhaps only after very many rounds.
 """
 
 from compiler.check.beat_lines import BeatLines
+from compiler.check.token_run import TokenRun
 from compiler.flow.components import Component
 from compiler.ir.body import Body
 from compiler.ir.edge import Edge
@@ -26,15 +27,23 @@ from compiler.latencies import (
 def unbounded_end(program: Program, part: Component) -> int:
     """The cycle in which the last page of a component is stored, with room for all of them.
 
-    No depths make a run shorter.
+    No depths make a run shorter. Where stages feed each other in a circle there is no closed form:
+    there, rounds are run page by page.
     """
+    if part.goes_round(program):
+        return TokenRun(program, part, bounded=False).run().end
     readable: dict[str, BeatLines] = {}
     ends: list[int] = []
     for stage in part.stages:
         passed: list[BeatLines] = []
         match stage.kind:
             case Load():
-                continue
+                outs = [name for name in stage.outs if name in part.share]
+                if not outs:
+                    continue
+                beats = program.tile * part.share[outs[0]]
+                line = BeatLines((), {beats: tuple(range(LOAD_CYCLES, LOAD_CYCLES + beats))})
+                passed = [line]
             case Store():
                 ends.append(readable[stage.ins[0]].spaced(1).round(part.rounds - 1)[-1])
             case MatmulTiles(block_count):
@@ -57,7 +66,8 @@ def unbounded_end(program: Program, part: Component) -> int:
                 beats = readable[stage.ins[0]].spaced(1)
                 passed = [beats.at(places[turn]) for turn in range(len(stage.outs))]
         for name, beats in zip(stage.outs, passed, strict=True):
-            readable[name] = beats.later(FIFO_CYCLES)
+            falls = program.buffer_by_name[name].fall_through
+            readable[name] = beats.later(0 if falls else FIFO_CYCLES)
     return max(ends)
 
 

@@ -42,7 +42,8 @@ def _form(program: Program, part: Component) -> Hashable:
     for name in buffers:
         buffer = program.buffer_by_name[name]
         depth = buffer.depth and (buffer.depth.pages, buffer.depth.by)
-        pages.append((depth, buffer.page.beats, buffer.page.beat_bits, part.share.get(name)))
+        page = buffer.page.beats, buffer.page.beat_bits, buffer.fall_through
+        pages.append((depth, page, part.share.get(name)))
     return part.rounds, tuple(stages), tuple(pages)
 
 

@@ -8,9 +8,10 @@ from math import gcd
 
 from compiler.flow.counts import page_counts
 from compiler.flow.order import in_flow_order, sources_of
+from compiler.flow.rounds import factor_buffers
 from compiler.ir.edge import Barrier
 from compiler.ir.program import Program
-from compiler.ir.stage import MatmulTiles, Merge, Split, Stage
+from compiler.ir.stage import Merge, Split, Stage
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Component:
     Parameters
     ----------
     stages : tuple of Stage
-        In flow order.
+        In flow order: each behind those that feed it, but for where a circle begins.
     rounds : int
         Rounds of a run. In each of them every turn of a merge or a split comes as often as in any
         other, and a buffer is given the same number of pages.
@@ -33,6 +34,15 @@ class Component:
     stages: tuple[Stage, ...]
     rounds: int
     share: dict[str, int] = field(hash=False)
+
+    def goes_round(self, program: Program) -> bool:
+        """Whether stages feed each other in a circle."""
+        filled: set[str] = set()
+        for stage in self.stages:
+            if not filled.issuperset(sources_of(program, stage)):
+                return True
+            filled.update(stage.outs)
+        return False
 
 
 def components(program: Program) -> list[Component]:
@@ -47,7 +57,7 @@ def components(program: Program) -> list[Component]:
     """
     order = in_flow_order(program)
     counts = page_counts(program)
-    sums = _sum_buffers(program, order)
+    sums = counts.keys() - factor_buffers(program)
     found: list[Component] = []
     for stages in _joined(program, order):
         # Turns come whole in a round, so a round is at least one pass through each list of turns.
@@ -67,15 +77,6 @@ def components(program: Program) -> list[Component]:
         }
         found.append(Component(tuple(stages), rounds, share))
     return found
-
-
-def _sum_buffers(program: Program, order: list[Stage]) -> set[str]:
-    """Buffers that hold what a product has made, or what was made of that."""
-    sums: set[str] = set()
-    for stage in order:
-        if isinstance(stage.kind, MatmulTiles) or not sums.isdisjoint(sources_of(program, stage)):
-            sums.update(stage.outs)
-    return sums
 
 
 def _joined(program: Program, order: list[Stage]) -> list[list[Stage]]:

@@ -4,6 +4,7 @@ from collections import Counter
 
 from compiler.flow.errors import FlowError
 from compiler.flow.order import in_flow_order, sources_of
+from compiler.flow.rounds import round_of
 from compiler.ir.program import Program
 from compiler.ir.stage import Load, MatmulTiles, Merge, Split, Stage, Store
 
@@ -20,6 +21,7 @@ def page_counts(program: Program) -> dict[str, int]:
     counts: dict[str, int] = {}
     for name, count in known_page_counts(program).items():
         if count is None:
+            round_of(program)  # says where pages never begin to pass
             raise FlowError(
                 "WalkMissing",
                 name,
@@ -38,22 +40,26 @@ def known_page_counts(program: Program) -> dict[str, int | None]:
     FlowError
         If a stage leaves pages in a buffer, or waits for pages that never come.
     """
-    pushed: dict[str, int | None] = {}
-    for stage in in_flow_order(program):
-        sources = sources_of(program, stage)
-        given = [pushed[name] for name in sources]
-        shares, made = _shares(stage, len(sources))
-        rounds = _rounds(stage, given, shares)
-        for name, has, share in zip(sources, given, shares, strict=True):
-            if rounds is not None and has is not None and has != rounds * share:
-                raise FlowError(
-                    "CountingImbalance",
-                    name,
-                    f"buffer {name!r} receives {has} pages, but {stage.name!r} takes "
-                    f"{rounds * share}",
-                )
-        for name, share in zip(stage.outs, made, strict=True):
-            pushed[name] = None if rounds is None else rounds * share
+    order = in_flow_order(program)
+    pushed: dict[str, int | None] = {name: None for stage in order for name in stage.outs}
+    unknown = -1
+    # Round a circle, a count is known only once it has come round to where the circle begins.
+    while unknown != (unknown := sum(count is None for count in pushed.values())):
+        for stage in order:
+            sources = sources_of(program, stage)
+            given = [pushed[name] for name in sources]
+            shares, made = _shares(stage, len(sources))
+            rounds = _rounds(stage, given, shares)
+            for name, has, share in zip(sources, given, shares, strict=True):
+                if rounds is not None and has is not None and has != rounds * share:
+                    raise FlowError(
+                        "CountingImbalance",
+                        name,
+                        f"buffer {name!r} receives {has} pages, but {stage.name!r} takes "
+                        f"{rounds * share}",
+                    )
+            for name, share in zip(stage.outs, made, strict=True):
+                pushed[name] = None if rounds is None else rounds * share
     return pushed
 
 

@@ -4,6 +4,9 @@ Pages of an operand are told by their tiles. Pages of sums are told by the tile 
 they belong to, and by how many times each block of the contraction has been added into them. What a
 stage does to its pages is all that counts; nothing is assumed of how a program reduces.
 
+A page of one round and that in its place in another have come the same way, so a stage is followed
+once for each place, over all rounds.
+
 Sequences of tiles are nests of loops as long as walks are regular, and then nothing here grows with
 the number of pages. Others are listed page by page, if they are few enough.
 """
@@ -13,15 +16,14 @@ from dataclasses import replace
 from compiler.flow.contributions import Contributions, TooManyIntervalsError, contributions_of
 from compiler.flow.errors import FlowError
 from compiler.flow.operands import operand_buffers
-from compiler.flow.order import in_flow_order, sources_of
-from compiler.flow.pages import OperandPages, PageFlow, Pages, Sequence, StoredPages, SumPages
+from compiler.flow.pages import OperandPages, PageFlow, Sequence, StoredPages, SumPages
+from compiler.flow.rounds import Place, round_of
 from compiler.flow.sequences import Sequences
-from compiler.flow.streams import merged_pages, own_pages, split_pages
 from compiler.flow.tile_grid import contraction_blocks, first_tile, tile_number
 from compiler.ir import limits
 from compiler.ir.body import Body, fold_up
 from compiler.ir.program import Program
-from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Merge, Split, Stage, Store
+from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Stage, Store
 from compiler.ir.walk import Walk
 
 
@@ -47,34 +49,48 @@ class PageFollower:
         FlowError
             If a stage combines pages that do not belong together, or if too many have to be listed.
         """
-        operand_buffers(self._program)
-        held: dict[str, Pages] = {}
-        stored: dict[str, StoredPages] = {}
-        for stage in in_flow_order(self._program):
-            sources = [(name, held[name]) for name in sources_of(self._program, stage)]
-            if isinstance(stage.kind, Store):
-                stored[stage.name] = self._stored(stage, *own_pages(stage, sources))
-            else:
-                held.update(zip(stage.outs, self._made(stage, sources), strict=True))
-        return PageFlow(held, stored)
-
-    def _made(self, stage: Stage, sources: list[tuple[str, Pages]]) -> list[Pages]:
-        """What a stage puts into each of its outputs."""
-        match stage.kind:
-            case Load():
-                return [self._loaded(stage)]
-            case MatmulTiles():
-                return [self._multiplied(stage, *(pages for _, pages in sources))]
-            case Merge(turns):
-                return [merged_pages(stage, turns, sources)]
-            case Split(turns):
-                return split_pages(stage, turns, sources[0])
-            case Fold(body):
-                return [self._folded(stage, body, own_pages(stage, sources))]
-            case Map(body):
-                return [self._mapped(stage, body, *own_pages(stage, sources))]
-            case _:
-                return [sources[0][1]] * len(stage.outs)
+        program = self._program
+        operand_buffers(program)
+        operands = {
+            stage.outs[0]: self._loaded(stage)
+            for stage in program.stages
+            if isinstance(stage.kind, Load) and program.graph.product is not None
+        }
+        around = round_of(program)
+        held: dict[Place, SumPages] = {}
+        arrived: dict[str, list[SumPages]] = {}
+        for each in around.passes:
+            stage, sources = each.stage, [held[place] for place in each.takes]
+            match stage.kind:
+                case Load():
+                    if stage.outs[0] not in operands and each.fills[0] not in held:
+                        held |= self._dealt(stage, self._given(stage), around.share)
+                    continue
+                case MatmulTiles():
+                    if each.fills[0] not in held:
+                        pages = self._product(stage, *(operands[name] for name in stage.ins))
+                        held |= self._dealt(stage, pages, around.share)
+                    continue
+                case Store():
+                    arrived.setdefault(stage.name, []).extend(sources)
+                    continue
+                case Fold(body):
+                    made = self._folded(stage, body, sources)
+                case Map(body):
+                    made = self._mapped(stage, body, *sources)
+                case _:
+                    (made,) = sources
+            held |= dict.fromkeys(each.fills, made)
+        stored = {
+            name: self._stored(program.stage_by_name[name], tuple(pages))
+            for name, pages in arrived.items()
+        }
+        sums = {
+            name: tuple(held[name, place] for place in range(share))
+            for name, share in around.share.items()
+            if name not in operands
+        }
+        return PageFlow(operands, sums, stored)
 
     def _loaded(self, stage: Stage) -> OperandPages:
         assert isinstance(stage.kind, Load)
@@ -105,10 +121,45 @@ class PageFollower:
         first = first_tile(self._program, name)
         return self._sequences.walked(stage, walk, tensor.col_tiles).moved(first)
 
-    def _multiplied(self, stage: Stage, left: Pages, right: Pages) -> SumPages:
+    def _given(self, stage: Stage) -> SumPages:
+        """What is loaded to be combined, or moved as it is."""
+        assert isinstance(stage.kind, Load)
+        moved = self._program.graph.redistribution
+        assert moved is not None
+        tiles = self._walked(stage, stage.kind.tensor, stage.kind.walk)
+        if moved.combine is None:
+            return SumPages(tiles, (Contributions(((0, 1, 1),)),))
+        first, _ = first_tile(self._program, stage.kind.tensor)
+        output = self._program.graph.value_by_name[moved.output]
+        slice_tiles = -(-output.rows // self._program.tile)
+        index, row = divmod(first, slice_tiles)
+        adds = Contributions(((index, index + 1, 1),))
+        return SumPages(tiles.moved((row - first, 0)), (adds,))
+
+    def _dealt(
+        self, stage: Stage, pages: SumPages, shares: dict[str, int]
+    ) -> dict[Place, SumPages]:
+        """What a stage brings in, by the places of its pages in a round."""
+        (out,) = stage.outs
+        share = shares[out]
+        if pages.length % share:
+            kind = "product" if isinstance(stage.kind, MatmulTiles) else "load"
+            raise FlowError(
+                "CountingImbalance",
+                stage.name,
+                f"{kind} {stage.name!r} makes {pages.length} pages, but they pass in rounds of "
+                f"{share}",
+            )
+        hands = self._sequences.dealt(stage, pages.tiles, share)
+        return {
+            (out, place): SumPages(
+                tiles, pages.adds[place::share] if pages.adds[1:] else pages.adds
+            )
+            for place, tiles in enumerate(hands)
+        }
+
+    def _product(self, stage: Stage, left: OperandPages, right: OperandPages) -> SumPages:
         assert isinstance(stage.kind, MatmulTiles)
-        assert isinstance(left, OperandPages)
-        assert isinstance(right, OperandPages)
         a, b, claim = left.tiles, right.tiles, self._program.claim
         depth = stage.kind.block_count or 0
         if depth < 1 or a.length != b.length or a.length % depth:
@@ -194,15 +245,21 @@ class PageFollower:
             raise FlowError(
                 "FoldOfSums",
                 stage.name,
-                f"fold {stage.name!r} combines partial sums by {said}, which is no sum",
+                f"fold {stage.name!r} combines partial {what} by {said}, which is no {one}",
             )
 
+        def wrong(*_: SumPages) -> SumPages:
+            return refused(body)
+
+        moved = self._program.graph.redistribution
+        greatest = moved is not None and moved.combine == "max"
+        what, one = ("maxima", "maximum") if greatest else ("sums", "sum")
         return fold_up(
             body,
             operand=lambda index: sources[index],
             literal=refused,
-            add=combined,
-            maximum=lambda left, right: refused(body),
+            add=wrong if greatest else combined,
+            maximum=combined if greatest else wrong,
         )
 
     def _belong_together(self, stage: Stage, one: SumPages, other: SumPages) -> None:
@@ -232,9 +289,9 @@ class PageFollower:
             )
         return replace(pages, mapped=pages.mapped + str(body))
 
-    def _stored(self, stage: Stage, pages: SumPages) -> StoredPages:
+    def _stored(self, stage: Stage, places: tuple[SumPages, ...]) -> StoredPages:
         assert isinstance(stage.kind, Store)
-        tensor, output = stage.kind.tensor, self._program.claim.output
+        tensor, output = stage.kind.tensor, self._program.graph.output
         if self._program.tensor_by_name[tensor].value != output:
             raise FlowError(
                 "OutputStored",
@@ -242,8 +299,28 @@ class PageFollower:
                 f"store {stage.name!r} writes to tensor {tensor!r}, which is no part of {output!r}",
             )
         written = self._walked(stage, tensor, stage.kind.walk)
-        where = self._sequences.first_difference(stage, pages.tiles, written)
-        return StoredPages(stage.name, tensor, pages, written, where)
+        return StoredPages(
+            stage.name, tensor, places, written, self._misplaced(stage, places, written)
+        )
+
+    def _misplaced(
+        self, stage: Stage, places: tuple[SumPages, ...], written: Sequence
+    ) -> int | None:
+        """The first page that goes to the place of another tile."""
+        if len(places) == 1:
+            return self._sequences.first_difference(stage, places[0].tiles, written)
+        share = len(places)
+        if written.length % share:
+            listing = self._sequences.listed(stage, written)
+            hands = [listing.every(share, first) for first in range(share)]
+        else:
+            hands = self._sequences.dealt(stage, written, share)
+        found = (
+            rounds * share + place
+            for place, (pages, hand) in enumerate(zip(places, hands, strict=True))
+            if (rounds := self._sequences.first_difference(stage, pages.tiles, hand)) is not None
+        )
+        return min(found, default=None)
 
 
 def _too_far_apart(stage: Stage) -> FlowError:

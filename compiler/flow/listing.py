@@ -63,6 +63,10 @@ class Listing:
         groups = self._groups(size)
         return Listing(groups[0]) if (groups == groups[:1]).all() else None
 
+    def every(self, size: int, first: int) -> Listing:
+        """Each ``size``-th vector from the one at ``first`` on."""
+        return Listing(self.vectors[first::size])
+
     def groups(self, size: int) -> Iterator[Listing]:
         """The vectors ``size`` by ``size``."""
         return map(Listing, self._groups(size))

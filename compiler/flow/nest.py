@@ -126,6 +126,27 @@ class Nest:
             inner.append(loop)
         return None if any(any(loop.by) for loop in outer) else Nest(self.base, tuple(inner[::-1]))
 
+    def every(self, size: int, first: int) -> Nest | None:
+        """Each ``size``-th vector from the one at ``first`` on, if loops tell them; else ``None``.
+
+        The length must be a multiple of ``size``, and ``first`` less than it.
+        """
+        if not self.length:
+            return self
+        loops = list(self.loops)
+        base = self.at(first)
+        while size > 1 and loops:
+            loop = loops.pop()
+            if size % loop.count and loop.count % size:
+                return None
+            if size < loop.count:
+                by = tuple(size * step for step in loop.by)
+                loops.append(Step(loop.count // size, by))
+                size = 1
+            else:
+                size //= loop.count
+        return Nest(base, tuple(loops))
+
     def __iter__(self) -> Iterator[Vector]:
         return _vectors(self.base, self.loops)
 
@@ -142,6 +163,8 @@ def walked(walk: Walk, cols: int) -> Nest | None:
     """
     loops: list[Step] = []
     covered = 0
+    if walk.normal().order:
+        return None
     for loop in walk.normal().loops:
         count, stride = loop.count, loop.stride
         pieces: list[Step] = []

@@ -18,6 +18,8 @@ def operand_buffers(program: Program) -> dict[str, str]:
         an operand.
     """
     held: dict[str, str] = {}
+    if program.graph.product is None:
+        return held
     for stage in in_flow_order(program):
         taken = [held.get(name) for name in sources_of(program, stage)]
         match stage.kind:

@@ -64,26 +64,6 @@ class SumPages:
 
 
 @dataclass(frozen=True)
-class MergedPages:
-    """Pages of several streams: page p is the next one of stream ``turns[p % len(turns)]``.
-
-    Streams are called by the buffers that a merge took them from. None is a merged one itself:
-    those are put in at their own turns.
-    """
-
-    turns: tuple[str, ...]
-    streams: dict[str, SumPages]
-
-    @property
-    def length(self) -> int:
-        """Pages of all streams."""
-        return sum(pages.length for pages in self.streams.values())
-
-
-Pages = OperandPages | SumPages | MergedPages
-
-
-@dataclass(frozen=True)
 class StoredPages:
     """What a store receives, and where it puts it.
 
@@ -91,8 +71,8 @@ class StoredPages:
     ----------
     stage, tensor : str
         The store, and what it writes to.
-    pages : SumPages
-        What arrives.
+    places : tuple of SumPages
+        What arrives, by the places that pages have in a round.
     written : sequence of (row, col)
         The tile of the output as a whole whose place each page is written to.
     misplaced : int or None
@@ -101,14 +81,48 @@ class StoredPages:
 
     stage: str
     tensor: str
-    pages: SumPages
+    places: tuple[SumPages, ...]
     written: Sequence
     misplaced: int | None
+
+    @property
+    def length(self) -> int:
+        """Pages that arrive."""
+        return sum(pages.length for pages in self.places)
+
+    @property
+    def mapped(self) -> tuple[str, ...]:
+        """The elementwise functions that have been applied, each that occurs once."""
+        return tuple(dict.fromkeys(pages.mapped for pages in self.places))
+
+    def tile_of(self, page: int) -> tuple[int, ...]:
+        """The tile of the output as a whole that one of the pages belongs to."""
+        rounds, place = divmod(page, len(self.places))
+        return self.places[place].tiles.at(rounds)
+
+    def adds_of(self, page: int) -> Contributions:
+        """What has been added into one of the pages."""
+        rounds, place = divmod(page, len(self.places))
+        return self.places[place].adds_of(rounds)
+
+    def first_incomplete(self, extent: int) -> int | None:
+        """The first page that does not add each of ``extent`` blocks once, if there is any."""
+        found = (
+            rounds * len(self.places) + place
+            for place, pages in enumerate(self.places)
+            if (rounds := pages.first_incomplete(extent)) is not None
+        )
+        return min(found, default=None)
 
 
 @dataclass(frozen=True)
 class PageFlow:
-    """What the pages of each buffer hold, and what each store receives, by name."""
+    """What the pages of buffers hold, and what each store receives, by name.
 
-    held: dict[str, Pages]
+    Sums are told apart by the places that they have in a round; see
+    :class:`~compiler.flow.rounds.Round`.
+    """
+
+    operands: dict[str, OperandPages]
+    sums: dict[str, tuple[SumPages, ...]]
     stored: dict[str, StoredPages]

@@ -46,6 +46,17 @@ class Sequences:
                 return nest
         return side_by_side(self.listed(stage, one), self.listed(stage, other))
 
+    def dealt(self, stage: Stage, sequence: Sequence, size: int) -> list[Sequence]:
+        """The vectors in ``size`` sequences, by turns. The length must be a multiple of it."""
+        if size == 1:
+            return [sequence]
+        hands = [sequence.every(size, first) for first in range(size)]
+        whole = [hand for hand in hands if hand is not None]
+        if len(whole) == size:
+            return whole
+        listing = self.listed(stage, sequence)
+        return [listing.every(size, first) for first in range(size)]
+
     def listed(self, stage: Stage, sequence: Sequence) -> Listing:
         """The vectors of a sequence one by one."""
         if isinstance(sequence, Listing):

@@ -5,14 +5,22 @@ from compiler.ir.program import Program
 
 
 def contraction_blocks(program: Program) -> int:
-    """Blocks of the whole contraction axis, padding included."""
+    """Contributions of which every sum has one each.
+
+    Those of a product are blocks of its contraction axis, padding included. Those of slices that
+    are combined are the slices. What is not summed has one.
+    """
+    moved = program.graph.redistribution
+    if moved is not None:
+        return program.mesh.size(moved.axis) if moved.combine else 1
     return -(-(program.claim.k + program.claim.k_pad) // program.tile)
 
 
 def tile_number(program: Program, tile: tuple[int, ...]) -> int:
     """The number of a tile of the whole output, counted row by row."""
     row, col = tile
-    return row * -(-program.claim.n // program.tile) + col
+    output = program.graph.value_by_name[program.graph.output]
+    return row * -(-output.cols // program.tile) + col
 
 
 def first_tile(program: Program, name: str) -> tuple[int, int]:

@@ -54,10 +54,13 @@ class Buffer:
     Parameters
     ----------
     holds : tuple of Layout
-        What its pages hold of the value that they belong to, by turns: one layout, but for what a
-        merge has put together.
+        What its pages hold of the value that they belong to, each layout once, in the order in
+        which they first come: one, but for what a merge has put together.
     depth : Depth or None
         ``None`` until the buffer pass chooses it.
+    fall_through : bool
+        Whether a beat that finds the buffer empty can leave it in the cycle in which it enters.
+        Otherwise it can in the next one.
     """
 
     name: str
@@ -66,6 +69,7 @@ class Buffer:
     holds: tuple[Layout, ...]
     site: Site | None = None
     depth: Depth | None = None
+    fall_through: bool = field(default=False, metadata=UNLESS_DEFAULT)
 
     @property
     def depth_pages(self) -> int | None:

@@ -28,7 +28,12 @@ def forwarded(program: Program) -> Program:
             passes = f"c{chip}.pass_{_local(edge.destination)}_from_{_local(edge.buffer)}"
             edges.append(_hop(edge, source, buffer, passes))
             buffer = replace(
-                buffer, name=f"{passes}_pages", kind=BufferKind.INTERM, site=None, depth=None
+                buffer,
+                name=f"{passes}_pages",
+                kind=BufferKind.INTERM,
+                site=None,
+                depth=None,
+                fall_through=False,
             )
             buffers.append(buffer)
             stages.append(Stage(passes, Recv(), outs=(buffer.name,), site=_site(program, chip)))

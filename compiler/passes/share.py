@@ -7,6 +7,7 @@ from compiler.errors import SharedLinkCircleError
 from compiler.flow.counts import page_counts
 from compiler.flow.errors import FlowError
 from compiler.flow.order import in_flow_order
+from compiler.flow.rounds import round_of
 from compiler.ir.buffer import Buffer, BufferKind
 from compiler.ir.collective import Collective
 from compiler.ir.edge import Edge
@@ -20,26 +21,37 @@ def shared(program: Program) -> Program:
 
     A merge at the sender takes their pages in turns, in proportion to how many each has; one edge
     crosses; a split at the receiver puts them into the buffers that they were to land in. The order
-    of turns never changes, so there is no arbiter. Pages must be counted: walks are chosen.
+    of turns never changes, so there is no arbiter. Where pages would wait for each other in a
+    circle, those that others are made of take the first turns. Pages must be counted: walks are
+    chosen.
 
     Raises
     ------
     SharedLinkCircleError
-        If stages would feed each other in a circle over the link.
+        If pages would wait for each other in a circle in any case.
     """
     counts: dict[str, int] | None = None
+    refused: FlowError | None = None
     while crowded := _crowded_hop(program):
         counts = page_counts(program) if counts is None else counts
         hop, edges = crowded
-        program = _share(program, hop, edges, counts)
-        try:
-            in_flow_order(program)
-        except FlowError as error:
+        place = {stage.name: number for number, stage in enumerate(in_flow_order(program))}
+        downstream = sorted(edges, key=lambda edge: place[edge.source])
+        for order in (edges, downstream):
+            joined = _share(program, hop, order, counts)
+            try:
+                round_of(joined)
+            except FlowError as error:
+                refused = error
+                continue
+            program = joined
+            break
+        else:
             names = tuple(edge.name for edge in edges)
             source, destination = hop
             raise SharedLinkCircleError(
                 edges=names, source=source, destination=destination
-            ) from error
+            ) from refused
     return program
 
 
@@ -59,16 +71,16 @@ def _share(program: Program, hop: Hop, edges: list[Edge], counts: dict[str, int]
     merge, recv = f"c{source}.merge_c{destination}", f"c{destination}.recv_c{source}"
     split, merged = f"c{destination}.split_c{source}", f"c{source}.merged_c{destination}"
     landed = f"c{destination}.landing_c{source}"
-    holds = tuple(sent[turn].holds[0] for turn in turns)
+    holds = tuple(dict.fromkeys(held for turn in turns for held in sent[turn].holds))
     stages = (
         Stage(merge, Merge(turns), tuple(b.name for b in sent), (merged,), senders[0].site),
         Stage(recv, Recv(), outs=(landed,), site=receives[0].site),
         Stage(split, Split(turns), (landed,), landings, receives[0].site),
     )
-    joint = replace(sent[0], holds=holds, site=None, depth=None)
+    joint = replace(sent[0], holds=holds, site=None, depth=None, fall_through=False)
     buffers = (
         replace(joint, name=merged, kind=BufferKind.INTERM),
-        replace(joint, name=landed, kind=BufferKind.FIFO),
+        replace(joint, name=landed, kind=BufferKind.FIFO, fall_through=False),
     )
     ways = (
         *(Edge(f"{edge.buffer}->{merge}", edge.source, edge.buffer, merge) for edge in edges),

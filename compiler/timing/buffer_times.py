@@ -34,6 +34,10 @@ class BufferTimes:
             name: program.buffer_by_name[name].depth_pages if bounded else None
             for name in part.share
         }
+        self._through = {
+            name: 0 if program.buffer_by_name[name].fall_through else FIFO_CYCLES
+            for name in part.share
+        }
         self._readers: dict[str, str] = {}
         self._fillers: dict[str, tuple[str, ...]] = {}
         self._stale = {stage.name for stage in part.stages}
@@ -48,9 +52,9 @@ class BufferTimes:
         return spaced(ready, 1, self._beats(outs[0]))
 
     def _write(self, buffer: str, written: Cycles) -> None:
-        """Beats enter a buffer in these cycles, and can leave it in those after."""
+        """Beats enter a buffer in these cycles, and can leave it in those after, or at once."""
         self.times.promised[buffer] = written[:: self.tile]
-        self._fill(buffer, written, written + FIFO_CYCLES)
+        self._fill(buffer, written, written + self._through[buffer])
 
     def _fill(self, buffer: str, written: Cycles, readable: Cycles) -> None:
         """Beats enter a buffer, and can leave it in other cycles; time its reader again."""

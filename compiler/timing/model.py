@@ -90,7 +90,13 @@ class TimingModel(BufferTimes):
                 pass
 
     def solve(self) -> BeatTimes:
-        """Beat times at the fixed point."""
+        """Beat times at the fixed point.
+
+        It is the least one: what comes round a circle is taken to be there from the start on, until
+        it is known better.
+        """
+        for name in self.part.share if self.part.goes_round(self.program) else ():
+            self.times.readable.setdefault(name, np.zeros_like(self._beats(name)))
         while self._stale:
             for stage in self.part.stages:
                 if stage.name in self._stale:
@@ -168,7 +174,17 @@ class TimingModel(BufferTimes):
                 self.times.stored[stage.name] = fires
                 self._take(source, fires)
             case Load():
-                pass
+                for out in stage.outs:
+                    # One that feeds a product keeps pace with it.
+                    if out in self.part.share:
+                        self._load(out)
+
+    def _load(self, out: str) -> None:
+        """Time a load whose pages are no operands of a product."""
+        share = self.part.share[out]
+        pages = self._count(share) * (-(-self.interval // share))
+        ready = LOAD_CYCLES + np.repeat(pages, self.tile)
+        self._write(out, self._in_room(ready, (out,)))
 
     def _product(self, stage: Stage) -> None:
         tile = self.tile

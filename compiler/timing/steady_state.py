@@ -87,8 +87,12 @@ def unbounded_end(program: Program, part: Component, *, interval: int = 0) -> in
     Nothing feeds back then. From some early round on, a beat passes at the latest of a few lines
     over the rounds, so what it can wait for in earlier rounds is in the first ones, or in those
     right before it: one more of each with each stage that spaces beats, and never more than there
-    are beats in a round, since each of them waits for a later beat of the round before.
+    are beats in a round, since each of them waits for a later beat of the round before. That does
+    not hold where stages feed each other in a circle: of those, all rounds are timed.
     """
+    if part.goes_round(program):
+        model = TimingModel(program, part, part.rounds, interval=interval, bounded=False)
+        return max(int(cycles[-1]) for cycles in model.solve().stored.values())
     near = min(_longest_way(program, part), program.tile * max(part.share.values())) + 1
     first, last = np.arange(near), np.arange(max(near, part.rounds - near), part.rounds)
     rounds = np.concatenate([first, last])[: part.rounds]

@@ -8,13 +8,12 @@ from collections import Counter
 from dataclasses import dataclass
 
 from compiler.errors import ValidationError
-from compiler.flow.order import in_flow_order, sources_of
-from compiler.ir.body import Body, Literal, Max, in_postorder, operands_of
+from compiler.flow.operands import operand_buffers
+from compiler.flow.rounds import Place, factor_buffers, round_of
+from compiler.ir.body import Add, Body, Literal, Max, in_postorder, operands_of
 from compiler.ir.layout import At, Layout, Partial, Placement, Replicate, Shard, is_whole_sum
-from compiler.ir.limits import TURNS
 from compiler.ir.program import Program
 from compiler.ir.stage import Copy, Fold, Load, Map, MatmulTiles, Merge, Recv, Split, Stage, Store
-from compiler.ir.turns import LongTurnsError, merged, shortest, split
 
 
 @dataclass(frozen=True)
@@ -28,60 +27,61 @@ class Held:
     slices: tuple[int | None, ...]
 
 
-Pages = tuple[Held, ...]
-"""What the pages of a buffer hold, by turns."""
-
-
 def check_layouts(program: Program) -> None:
     """Follow what each buffer holds from the loads to the stores, and compare with its claim."""
     _Layouts(program).check()
 
 
 class _Layouts:
-    """Follows one program: ``_held`` says what is in each buffer that has been reached."""
+    """Follows one program."""
 
     def __init__(self, program: Program):
         self._program, self._mesh = program, program.mesh
-        self._held: dict[str, Pages] = {}
 
     def check(self) -> None:
-        """Follow all stages."""
-        for stage in in_flow_order(self._program):
-            sources = [self._held[name] for name in sources_of(self._program, stage)]
-            for name, pages in zip(stage.outs, self._made(stage, sources), strict=True):
-                self._declared(stage, name, pages)
-                self._held[name] = pages
+        """Follow all stages, and each page of a round."""
+        program = self._program
+        around = round_of(program)
+        factors: dict[str, Held] = {}
+        loaded = factor_buffers(program)
+        for stage in program.stages:
+            for name in loaded.intersection(stage.outs):
+                factors[name] = self._made(stage, [])
+                self._declared(stage, name, [factors[name]])
+        held: dict[Place, Held] = {}
+        left = dict(around.share)
+        for each in around.passes:
+            sources = [held[place] for place in each.takes]
+            if isinstance(each.stage.kind, MatmulTiles):
+                if not factors.keys() >= {*each.stage.ins}:
+                    operand_buffers(program)  # says what is wrong with them
+                sources = [factors[name] for name in each.stage.ins]
+            made = self._made(each.stage, sources)
+            for name, place in each.fills:
+                held[name, place] = made
+                left[name] -= 1
+                if not left[name]:
+                    pages = [held[name, place] for place in range(around.share[name])]
+                    self._declared(each.stage, name, pages)
 
-    def _made(self, stage: Stage, sources: list[Pages]) -> list[Pages]:
-        """What a stage puts into each of its outputs."""
+    def _made(self, stage: Stage, sources: list[Held]) -> Held:
+        """What a stage makes of a page from each of its sources."""
         match stage.kind:
-            case Recv():
-                return [sources[0]]
+            case Recv() | Merge() | Split():
+                return sources[0]
             case Copy():
-                for page in sources[0]:
-                    self._copied(stage, page.layout)
-                return [sources[0]] * len(stage.outs)
-            case Merge(turns):
-                try:
-                    return [merged(turns, sources)]
-                except LongTurnsError:
-                    raise _too_long(stage) from None
-            case Split(turns):
-                try:
-                    return split(turns, sources[0], len(stage.outs))
-                except LongTurnsError:
-                    raise _too_long(stage) from None
+                self._copied(stage, sources[0].layout)
+                return sources[0]
             case _:
-                layouts = [self._own(stage, pages) for pages in sources]
-                made = self._computed(stage, layouts)
-                return [(self._here(stage, made),)] * len(stage.outs)
+                layouts = [self._own(stage, page) for page in sources]
+                return self._here(stage, self._computed(stage, layouts))
 
     def _computed(self, stage: Stage, layouts: list[Layout]) -> Layout:
         match stage.kind:
             case Load(tensor):
                 part = self._program.tensor_by_name[tensor]
                 value = self._program.graph.value_by_name[part.value]
-                return tuple(Replicate() if isinstance(p, At) else p for p in value.layout)
+                return self._loaded(stage, value.layout)
             case MatmulTiles():
                 return self._product(stage, *layouts)
             case Fold(body):
@@ -100,6 +100,20 @@ class _Layouts:
                 pass
         return layouts[0]
 
+    def _loaded(self, stage: Stage, layout: Layout) -> Layout:
+        """What a load makes of a value: a slice that is to be combined is a contribution.
+
+        One that is only to be moved lacks nothing; which slice it is follows from its tiles.
+        """
+        held: list[Placement] = [Replicate() if isinstance(p, At) else p for p in layout]
+        moved = self._program.graph.redistribution
+        if moved is not None:
+            axis = self._mesh.index(moved.axis)
+            held[axis] = Replicate()
+            if moved.combine is not None:
+                held[axis] = self._sum(axis, (self._along(stage, axis) or 0,))
+        return tuple(held)
+
     def _here(self, stage: Stage, layout: Layout) -> Held:
         """What a stage makes: slices are those of its chip."""
         return Held(
@@ -110,17 +124,8 @@ class _Layouts:
             ),
         )
 
-    def _own(self, stage: Stage, pages: Pages) -> Layout:
-        """What a stage computes with: pages that hold all the same, which is its chip's."""
-        page, *others = pages
-        if others:
-            said = " and ".join(dict.fromkeys(self._a(page.layout) for page in pages))
-            raise ValidationError(
-                "TurnsTogether",
-                stage.name,
-                f"{type(stage.kind).__name__} stage {stage.name!r} takes pages of several edges by "
-                f"turns, {said}; a Split must take them apart before",
-            )
+    def _own(self, stage: Stage, page: Held) -> Layout:
+        """What a stage computes with: a slice of its own chip."""
         for axis, index in enumerate(page.slices):
             own = self._along(stage, axis)
             if index is not None and own is not None and index != own:
@@ -137,9 +142,9 @@ class _Layouts:
         """Where a stage stands along an axis, if it is placed."""
         return None if stage.chip is None else self._mesh.coordinates(stage.chip)[axis]
 
-    def _declared(self, stage: Stage, name: str, pages: Pages) -> None:
-        claimed = shortest(self._program.buffer_by_name[name].holds)
-        made = shortest(tuple(page.layout for page in pages))
+    def _declared(self, stage: Stage, name: str, pages: list[Held]) -> None:
+        claimed = self._program.buffer_by_name[name].holds
+        made = tuple(dict.fromkeys(page.layout for page in pages))
         if claimed != made:
             raise ValidationError(
                 "LayoutMismatch",
@@ -188,7 +193,8 @@ class _Layouts:
                     stage.name,
                     f"fold {stage.name!r} adds {self._a(layout)}, not a partial sum",
                 )
-        _is_sum(stage, body)
+        moved = self._program.graph.redistribution
+        _is_combined(stage, body, "max" if moved and moved.combine == "max" else "sum")
         along = [
             axis
             for axis, placements in enumerate(zip(*layouts, strict=True))
@@ -244,7 +250,7 @@ class _Layouts:
         part = self._program.tensor_by_name[tensor]
         value = self._program.graph.value_by_name[part.value]
         wanted = tuple(Replicate() if isinstance(p, At) else p for p in value.layout)
-        if layout != wanted:
+        if not all(map(_has, layout, wanted)):
             raise ValidationError(
                 "StoredLayout",
                 stage.name,
@@ -265,13 +271,25 @@ class _Layouts:
         return said if said.startswith("slices") else f"a {said}"
 
 
-def _is_sum(stage: Stage, body: Body) -> None:
+def _has(held: Placement, wanted: Placement) -> bool:
+    """Whether what is held has all that is wanted. A slice is stored of a whole by its tiles."""
+    return held in (wanted, Replicate())
+
+
+def _is_combined(stage: Stage, body: Body, combine: str) -> None:
+    """A fold adds partial sums, and takes the maximum of partial maxima, and does nothing else."""
     for part in in_postorder(body):
-        if isinstance(part, Max):
+        if isinstance(part, Max) and combine == "sum":
             raise ValidationError(
                 "MaxOfPartials",
                 stage.name,
                 f"fold {stage.name!r} takes the maximum of partial sums, which is no sum",
+            )
+        if isinstance(part, Add) and combine == "max":
+            raise ValidationError(
+                "SumOfPartials",
+                stage.name,
+                f"fold {stage.name!r} adds partial maxima, which is no maximum",
             )
         if isinstance(part, Literal):
             raise ValidationError(
@@ -279,12 +297,3 @@ def _is_sum(stage: Stage, body: Body) -> None:
                 stage.name,
                 f"fold {stage.name!r} adds the literal {part}, which is part of no product",
             )
-
-
-def _too_long(stage: Stage) -> ValidationError:
-    return ValidationError(
-        "TurnsRepeat",
-        stage.name,
-        f"{type(stage.kind).__name__} stage {stage.name!r} passes pages whose turns repeat only "
-        f"after more than {TURNS}; use turns of fewer pages",
-    )

@@ -38,13 +38,12 @@ def check_order(program: Program) -> None:
     }
     for stage in program.stages:
         if isinstance(stage.kind, MatmulTiles):
-            pages = flow.held[stage.outs[0]]
-            assert isinstance(pages, SumPages)
-            _adds_its_slice(program, stage, [loads[name] for name in stage.ins], pages)
+            operands = [loads[name] for name in stage.ins]
+            _adds_its_slice(program, stage, operands, flow.sums[stage.outs[0]])
     for stored in flow.stored.values():
         where = stored.misplaced
         if where is not None:
-            held = tile_number(program, stored.pages.tiles.at(where))
+            held = tile_number(program, stored.tile_of(where))
             written = tile_number(program, stored.written.at(where))
             raise ValidationError(
                 "ResultOrder",
@@ -57,7 +56,7 @@ def check_order(program: Program) -> None:
 
 def _outputs(program: Program) -> None:
     """Each part of the output is stored by one stage, and nothing else is stored."""
-    output = program.claim.output
+    output = program.graph.output
     stored = [stage.kind.tensor for stage in program.stages if isinstance(stage.kind, Store)]
     parts = [tensor.name for tensor in program.tensors if tensor.value == output]
     if not stored or sorted(stored) != sorted(parts):
@@ -71,9 +70,11 @@ def _outputs(program: Program) -> None:
 
 def _loops(program: Program) -> None:
     """Every store takes the tiles of its tensor in the order that the product states."""
-    (product,) = program.graph.operations
+    product = program.graph.product
+    if product is None or product.order is None:
+        return
     for stage in program.stages:
-        if not isinstance(stage.kind, Store) or stage.kind.walk is None or product.order is None:
+        if not isinstance(stage.kind, Store) or stage.kind.walk is None:
             continue
         tensor = program.tensor_by_name[stage.kind.tensor]
         rows, cols = Loop(tensor.row_tiles, tensor.col_tiles), Loop(tensor.col_tiles, 1)
@@ -102,13 +103,15 @@ def _is_chosen(program: Program) -> bool:
     return True
 
 
-def _adds_its_slice(program: Program, stage: Stage, operands: list[Load], pages: SumPages) -> None:
+def _adds_its_slice(
+    program: Program, stage: Stage, operands: list[Load], places: tuple[SumPages, ...]
+) -> None:
     """A product adds each block that its operands have once to each result, and no other."""
     left, right = operands
     tensor = program.tensor_by_name[left.tensor]
     _, first = first_tile(program, left.tensor)
     whole = (Contributions(((first, first + tensor.col_tiles, 1),)),)
-    if pages.length and pages.adds != whole:
+    if any(pages.length and pages.adds != whole for pages in places):
         raise ValidationError(
             "ContractionOrder",
             stage.name,

@@ -3,9 +3,10 @@
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import cycle
 
 from compiler.flow.order import in_flow_order, sources_of
-from compiler.flow.pages import MergedPages, OperandPages, PageFlow, Pages
+from compiler.flow.pages import PageFlow, SumPages
 from compiler.ir.body import Add, Body, Operand
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Load, Map, MatmulTiles, Merge, Split, Stage, Store
@@ -29,40 +30,72 @@ class Sum:
 
 
 def plain_flow(program: Program) -> tuple[dict[str, list], dict[str, list]]:
-    """Pages of every buffer, and by store the pages with the tiles to whose places they go."""
-    held: dict[str, list] = {}
+    """Pages of every buffer, and by store the pages with the tiles to whose places they go.
+
+    Stages pass on all pages at once, but for those that come after a circle or are part of one:
+    these pass on as many as they can, again and again, until all pages have gone round.
+    """
+    held: dict[str, list] = {name: [] for stage in program.stages for name in stage.outs}
     stored: dict[str, list] = {}
+    count = -1
+    while count != (count := sum(map(len, held.values()))):
+        whole: set[str] = set()
+        for stage in in_flow_order(program):
+            is_whole = whole.issuperset(sources_of(program, stage))
+            pass_on(program, stage, held, stored, is_whole=is_whole)
+            whole.update(stage.outs if is_whole else ())
     for stage in in_flow_order(program):
-        sources = [held[name] for name in sources_of(program, stage)]
-        match stage.kind:
-            case Load(tensor, walk):
-                flipped = program.tensor_by_name[tensor].value == program.claim.right
-                tiles = tiles_of(program, stage, walk)
-                made = [[tile[::-1] if flipped else tile for tile in tiles]]
-            case MatmulTiles(depth):
-                made = [multiplied(program, stage, depth, *sources)]
-            case Fold(body):
-                made = [folded(stage, body, sources)]
-            case Map(body):
-                once = frozenset((block, 1) for block in range(blocks_of(program)))
-                if any(page.adds != once for page in sources[0]):
-                    raise PlainError("MapOfPartial", stage)
-                made = [[Sum(p.tile, p.adds, p.mapped + str(body)) for p in sources[0]]]
-            case Merge(turns):
-                made = [merged(stage, turns, sources)]
-            case Split(turns):
-                made = [[] for _ in stage.outs]
-                for index, page in enumerate(sources[0]):
-                    made[turns[index % len(turns)]].append(page)
-            case Store(_, walk):
-                stored[stage.name] = [
-                    *zip(sources[0], tiles_of(program, stage, walk), strict=False)
-                ]
-                made = []
-            case _:
-                made = sources * len(stage.outs)
-        held.update(zip(stage.outs, made, strict=True))
+        pass_on(program, stage, held, stored, is_whole=True)
     return held, stored
+
+
+def pass_on(
+    program: Program,
+    stage: Stage,
+    held: dict[str, list],
+    stored: dict[str, list],
+    *,
+    is_whole: bool,
+) -> None:
+    """Fill a stage's outputs with what becomes of its sources, all of which is there or a part."""
+    sources = [held[name] for name in sources_of(program, stage)]
+    if not is_whole:
+        sources = beginnings(stage, sources)
+    made: list[list]
+    match stage.kind:
+        case Load(tensor, walk):
+            flipped = program.tensor_by_name[tensor].value == program.claim.right
+            tiles = tiles_of(program, stage, walk)
+            made = [[tile[::-1] if flipped else tile for tile in tiles]]
+        case MatmulTiles(depth):
+            made = [multiplied(program, stage, depth, *sources)]
+        case Fold(body):
+            made = [folded(stage, body, sources)]
+        case Map(body):
+            once = frozenset((block, 1) for block in range(blocks_of(program)))
+            if any(page.adds != once for page in sources[0]):
+                raise PlainError("MapOfPartial", stage)
+            made = [[Sum(p.tile, p.adds, p.mapped + str(body)) for p in sources[0]]]
+        case Merge(turns):
+            made = [merged(stage, turns, sources, is_whole=is_whole)]
+        case Split(turns):
+            made = [[] for _ in stage.outs]
+            for index, page in enumerate(sources[0]):
+                made[turns[index % len(turns)]].append(page)
+        case Store(_, walk):
+            stored[stage.name] = [*zip(sources[0], tiles_of(program, stage, walk), strict=False)]
+            made = []
+        case _:
+            made = sources * len(stage.outs)
+    held.update(zip(stage.outs, made, strict=True))
+
+
+def beginnings(stage: Stage, sources: list[list]) -> list[list]:
+    """As many pages of each source as go together. A merge sees for itself how far it gets."""
+    if isinstance(stage.kind, Merge):
+        return sources
+    shortest = min(map(len, sources))
+    return [pages[:shortest] for pages in sources]
 
 
 def tiles_of(program: Program, stage: Stage, walk: Walk) -> list[tuple[int, int]]:
@@ -109,35 +142,39 @@ def folded(stage: Stage, body: Body, sources: list[list[Sum]]) -> list[Sum]:
     return made
 
 
-def merged(stage: Stage, turns: tuple[int, ...], sources: list[list]) -> list:
+def merged(stage: Stage, turns: tuple[int, ...], sources: list[list], *, is_whole: bool) -> list:
     rounds = {Fraction(len(pages), turns.count(i)) for i, pages in enumerate(sources)}
-    if len(rounds) > 1 or any(count.denominator > 1 for count in rounds):
+    if is_whole and (len(rounds) > 1 or any(count.denominator > 1 for count in rounds)):
         raise PlainError("CountingImbalance", stage)
     left = [list(reversed(pages)) for pages in sources]
-    return [left[turn].pop() for turn in turns * (len(sources[0]) // turns.count(0))]
+    made = []
+    turn = cycle(turns)
+    while left[each := next(turn)]:
+        made.append(left[each].pop())
+    return made
 
 
 def listed(flow: PageFlow) -> tuple[dict[str, list], dict[str, list]]:
     """A flow page by page, as :func:`plain_flow` gives it."""
-    held = {name: pages_of(pages) for name, pages in flow.held.items()}
+    held = {name: list(pages.tiles) for name, pages in flow.operands.items()}
+    held |= {name: pages_of(places) for name, places in flow.sums.items()}
     stored = {
-        name: [*zip(pages_of(stored.pages), stored.written, strict=False)]
+        name: [*zip(pages_of(stored.places), stored.written, strict=False)]
         for name, stored in flow.stored.items()
     }
     return held, stored
 
 
-def pages_of(pages: Pages) -> list:
-    if isinstance(pages, OperandPages):
-        return list(pages.tiles)
-    if isinstance(pages, MergedPages):
-        left = {name: list(reversed(pages_of(part))) for name, part in pages.streams.items()}
-        rounds = pages.length // len(pages.turns)
-        return [left[name].pop() for name in pages.turns * rounds]
-    return [
-        Sum(tile, counted(pages.adds_of(index).intervals), pages.mapped)
-        for index, tile in enumerate(pages.tiles)
+def pages_of(places: tuple[SumPages, ...]) -> list:
+    """The pages of a buffer, from those in each place of its rounds."""
+    by_place = [
+        [
+            Sum(tile, counted(pages.adds_of(index).intervals), pages.mapped)
+            for index, tile in enumerate(pages.tiles)
+        ]
+        for pages in places
     ]
+    return [page for pages in zip(*by_place, strict=True) for page in pages]
 
 
 def counted(intervals) -> frozenset[tuple[int, int]]:

@@ -11,7 +11,7 @@ from compiler import targets
 from compiler.flow.errors import FlowError
 from compiler.flow.follower import PageFollower
 from compiler.flow.listing import Listing
-from compiler.flow.pages import OperandPages, PageFlow, SumPages
+from compiler.flow.pages import PageFlow
 from compiler.ir.body import Literal, Max, Operand
 from compiler.ir.mesh import Mesh
 from compiler.ir.program import Program
@@ -28,6 +28,7 @@ TARGET = targets.get("token-mesh", tile=2, link_ports=16, compute_engines=4)
 RECTIFIER = Max(Operand(0), Literal(0))
 MESH = Mesh(row=2, col=2, deep=2)
 ALL = {"m": "row", "n": "col", "k": "deep"}
+ALL_CUT = {"m": "row", "k": "col"}
 PLANS = {
     "one chip": None,
     "a row of three": ShardPlan(3),
@@ -36,6 +37,9 @@ PLANS = {
     "uneven": ShardPlan(3, uneven=True),
     "a mesh": ShardPlan(MESH, shard=ALL),
     "a mesh, to all": ShardPlan(MESH, shard=ALL, result="all", uneven=True),
+    "a ring": ShardPlan(2, "ring"),
+    "a ring, to all": ShardPlan(4, "ring", result="all"),
+    "a ring, scattered": ShardPlan(MESH, "ring", shard=ALL_CUT, result="scattered", uneven=True),
     "copies": ShardPlan(MESH, shard={"n": "row"}),
 }
 
@@ -67,7 +71,8 @@ def assert_agree(program: Program) -> bool:
     if isinstance(plain, PlainError):
         assert not isinstance(told, PageFlow)
         assert told == enumerated
-        assert told[:2] == plain.args
+        # Pages that do not pass in whole rounds are told of before what is wrong with them.
+        assert told[0] == "CountingImbalance" or told[:2] == plain.args
         return False
     assert isinstance(told, PageFlow), told
     assert isinstance(enumerated, PageFlow), enumerated
@@ -84,9 +89,8 @@ def test_of_what_the_compiler_makes_every_page_is_told_by_loops(plan, mapped):
     assert assert_agree(program)
     flow = followed(program, loops=True)
     assert isinstance(flow, PageFlow)
-    for pages in flow.held.values():
-        if isinstance(pages, OperandPages | SumPages):
-            assert not isinstance(pages.tiles, Listing)
+    for pages in (*flow.operands.values(), *(at for places in flow.sums.values() for at in places)):
+        assert not isinstance(pages.tiles, Listing)
 
 
 @pytest.mark.parametrize("turns", [(0, 1), (0, 0, 1, 1), (1, 0, 0, 1), (0, 1, 1, 0, 1, 0, 0, 1)])

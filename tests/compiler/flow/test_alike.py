@@ -47,6 +47,7 @@ def with_link(program: Program, **changes: int) -> Program:
 ANOTHER = [
     changed(GROUPS, "c6.landing_0", depth=Depth(77)),
     changed(GROUPS, "c6.a_pages", depth=Depth(1)),
+    changed(GROUPS, "c6.reduced", fall_through=True),
     changed(GROUPS, "c7.matmul", kind=MatmulTiles(1)),
     changed(GROUPS, "c6.fold", kind=Fold(Add(Operand(0), Add(Operand(1), Operand(2))))),
     changed(GROUPS, "c7.matmul->c6.recv_0", handoff=Semaphore("ready", "valid")),

@@ -6,9 +6,10 @@ import pytest
 
 from compiler.flow.counts import known_page_counts, page_counts
 from compiler.flow.errors import FlowError
+from compiler.ir.mesh import Mesh
 from compiler.ir.program import Program
 from compiler.ir.stage import Copy, Load, MatmulTiles, Merge, Split, Stage, Store
-from tests.compiler.programs import changed, compiled, lowered, sharded
+from tests.compiler.programs import changed, compiled, lowered, sharded, spread
 
 ONE, FOUR = compiled(), sharded(4)
 RESULTS, BLOCKS = 2 * 2, 8
@@ -61,6 +62,43 @@ def test_what_is_not_chosen_is_not_known_and_the_rest_is():
     assert known_page_counts(program) == counts
     with pytest.raises(FlowError, match=r"not said how many pages buffer 'c0.a_pages' is given"):
         page_counts(program)
+
+
+def ring(result: str) -> Program:
+    """Three chips with 2 x 6 pages of results."""
+    return spread(16, 48, 48, mesh=Mesh(tp=3), reduce="ring", result=result)
+
+
+def test_counts_come_round_a_circle():
+    """Over each link pass two of three sums of each page, and of wholes as many."""
+    counts = page_counts(ring("all"))
+    assert counts.keys() == ring("all").buffer_by_name.keys()
+    assert [counts[f"c{chip}.partial"] for chip in range(3)] == [12] * 3
+    assert [counts[f"c{chip}.merged_store"] for chip in range(3)] == [12] * 3
+    assert sum(counts[f"c{chip}.landing_c{(chip - 1) % 3}"] for chip in range(3)) == 12 * (2 + 2)
+    scattered = page_counts(ring("scattered"))
+    assert [scattered[f"c{chip}.landing_c{(chip - 1) % 3}"] for chip in range(3)] == [8] * 3
+
+
+def test_pages_that_are_left_over_in_a_circle_are_named():
+    program = changed(ring("all"), "c1.matmul", kind=MatmulTiles(1))
+    with pytest.raises(FlowError) as refusal:
+        page_counts(program)
+    assert refusal.value.rule == "CountingImbalance"
+    assert refusal.value.subject in program.buffer_by_name
+
+
+def test_round_a_circle_what_is_not_chosen_is_not_known():
+    program = ring("all")
+    open_ones = tuple(
+        replace(s, kind=Load(s.kind.tensor)) if isinstance(s.kind, Load) else s
+        for s in program.stages
+    )
+    counts = known_page_counts(replace(program, stages=open_ones))
+    assert {*counts.values()} == {None}
+    program = changed(program, "c1.load_a", kind=Load("c1.a"))
+    missing = {name for name, count in known_page_counts(program).items() if count is None}
+    assert missing == {"c1.a_pages"}
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,42 @@ def test_heads_and_cycles_are_those_of_groups(nest, data):
         assert (None if found is None else list(found)) == cycle
 
 
+@given(nest=nests(2, most=4), data=st.data())
+def test_each_one_of_so_many_is_what_is_found_by_looking(nest, data):
+    """A nest says so wherever what it says is one."""
+    sizes = [size for size in range(1, nest.length + 1) if nest.length % size == 0]
+    size = data.draw(st.sampled_from(sizes or [1, 2, 3]))
+    first = data.draw(st.integers(0, size - 1))
+    expected = list(nest)[first::size]
+    assert list(listed(nest).every(size, first)) == expected
+    told = nest.every(size, first)
+    if told is not None:
+        assert list(told) == expected
+
+
+@pytest.mark.parametrize(
+    ("size", "first", "text"),
+    [
+        (1, 0, "(1, 0) 4x(2, 0) 6x(0, 1)"),
+        (2, 1, "(1, 1) 4x(2, 0) 3x(0, 2)"),
+        (3, 2, "(1, 2) 4x(2, 0) 2x(0, 3)"),
+        (6, 4, "(1, 4) 4x(2, 0)"),
+        (12, 7, "(3, 1) 2x(4, 0)"),
+        (24, 23, "(7, 5)"),
+        (4, 0, None),
+        (8, 3, None),
+    ],
+)
+def test_each_one_of_so_many_is_told_where_loops_come_whole(size, first, text):
+    told = Nest((1, 0), (Step(4, (2, 0)), Step(6, (0, 1)))).every(size, first)
+    assert (told and str(told)) == text
+
+
+def test_each_one_of_so_many_of_a_long_nest_is_told_at_once():
+    nest = Nest((0,), (Step(2**40, (2**20,)), Step(2**20, (1,))))
+    assert nest.every(2**30, 2**20 + 3) == Nest((2**20 + 3,), (Step(2**30, (2**30,)),))
+
+
 @given(one=nests(1, most=4), other=nests(1, most=4))
 def test_pairs_are_a_nest_wherever_they_can_be(one, other):
     if one.length == other.length:

@@ -8,11 +8,13 @@ import pytest
 from compiler.errors import ValidationError
 from compiler.flow.errors import FlowError
 from compiler.flow.order import in_flow_order, sources_of
+from compiler.flow.rounds import round_of
 from compiler.ir.body import left_fold
 from compiler.ir.edge import Edge
-from compiler.ir.stage import Fold, Stage
+from compiler.ir.mesh import Mesh
+from compiler.ir.stage import Fold, Recv, Stage
 from compiler.validate import validate
-from tests.compiler.programs import TOKEN, changed, compiled, sharded
+from tests.compiler.programs import TOKEN, changed, compiled, sharded, spread
 
 FOUR = sharded(4)
 
@@ -41,7 +43,7 @@ def fold_that_feeds_itself():
 def test_a_circle_is_refused():
     program = fold_that_feeds_itself()
     with pytest.raises(FlowError) as refusal:
-        in_flow_order(program)
+        round_of(program)
     assert (refusal.value.rule, refusal.value.subject) == ("Cycle", "c0.fold")
     assert str(refusal.value) == "stages 'c0.fold', 'c0.spin' feed each other in a circle"
     with pytest.raises(ValidationError, match=r"^Cycle: "):
@@ -74,3 +76,23 @@ def test_each_stage_comes_once_and_behind_its_sources():
 def test_a_receive_takes_from_the_senders_buffer():
     assert sources_of(FOUR, FOUR.stage_by_name["c0.recv_1"]) == ("c2.subtotal",)
     assert sources_of(FOUR, FOUR.stage_by_name["c2.fold"]) == ("c2.partial", "c2.landing_0")
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("chips", [2, 3, 5])
+def test_a_circle_begins_with_a_receive_in_whatever_order_stages_stand(chips, seed):
+    """No other stage comes before what feeds it, and of the receives of a ring only one does."""
+    program = spread(32, 32, 16 * chips, mesh=Mesh(tp=chips), reduce="ring", result="all")
+    stages = list(program.stages)
+    random.Random(seed).shuffle(stages)
+    program = replace(program, stages=tuple(stages))
+    filled: set[str] = set()
+    early: list[Stage] = []
+    order = in_flow_order(program)
+    for stage in order:
+        if not filled.issuperset(sources_of(program, stage)):
+            early.append(stage)
+        filled.update(stage.outs)
+    assert len(early) == 1
+    assert isinstance(early[0].kind, Recv)
+    assert sorted(s.name for s in order) == sorted(s.name for s in program.stages)

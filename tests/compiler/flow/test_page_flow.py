@@ -12,7 +12,6 @@ from compiler import targets
 from compiler.flow.errors import FlowError
 from compiler.flow.follower import PageFollower
 from compiler.flow.page_flow import page_flow
-from compiler.flow.pages import MergedPages, OperandPages
 from compiler.flow.tile_grid import contraction_blocks
 from compiler.ir.body import Add, Body, Literal, Max, Operand, left_fold
 from compiler.ir.edge import Edge
@@ -64,7 +63,7 @@ def test_every_page_holds_what_it_is_said_to_hold(spec, plan, monkeypatch):
     a, b = rng.integers(-128, 128, (spec.m, spec.k)), rng.integers(-128, 128, (spec.k, spec.n))
     interpret(program, a, b)
     flow = page_flow(program)
-    assert flow.held.keys() == passed.keys()
+    assert flow.operands.keys() | flow.sums.keys() == passed.keys()
 
     def summed(pages, index):
         (row, col), intervals = pages.tiles.at(index), pages.adds_of(index).intervals
@@ -74,24 +73,22 @@ def test_every_page_holds_what_it_is_said_to_hold(spec, plan, monkeypatch):
             for block in range(begin, end)
         )
 
-    for name, pages in flow.held.items():
-        assert pages_in(pages) == len(passed[name])
+    for name, pages in flow.operands.items():
+        assert pages.tiles.length == len(passed[name])
         for index, page in enumerate(passed[name]):
-            if isinstance(pages, OperandPages):
-                tile, block = pages.tiles.at(index)
-                said = tile_of(a, tile, block).T if pages.side == 0 else tile_of(b, block, tile)
-            else:
-                said = summed(pages, index)
+            tile, block = pages.tiles.at(index)
+            said = tile_of(a, tile, block).T if pages.side == 0 else tile_of(b, block, tile)
             assert np.array_equal(page, said), (name, index)
+    for name, places in flow.sums.items():
+        assert sum(pages.length for pages in places) == len(passed[name])
+        for index, page in enumerate(passed[name]):
+            rounds, place = divmod(index, len(places))
+            assert np.array_equal(page, summed(places[place], rounds)), (name, index)
     assert flow.stored.keys() == {s.name for s in program.stages if isinstance(s.kind, Store)}
     for stored in flow.stored.values():
         assert stored.misplaced is None
-        assert stored.pages.first_incomplete(-(-spec.k_total // TILE)) is None
+        assert stored.first_incomplete(-(-spec.k_total // TILE)) is None
     assert contraction_blocks(program) == -(-spec.k_total // TILE)
-
-
-def pages_in(pages) -> int:
-    return pages.tiles.length if isinstance(pages, OperandPages) else pages.length
 
 
 ONE, TWO = compiled(), sharded(2)
@@ -317,41 +314,13 @@ def split(turns: tuple[int, ...], *outs: str, source: str = "joint", name: str =
         ),
         (
             replace(ONE, stages=ONE.stages[1:]),
-            "Cycle",
-            "stages 'matmul', 'store_c' feed each other in a circle",
-        ),
-        (
-            switched(TWICE, merge((0, 1), "one", "two"), stored="joint"),
-            "TurnsTogether",
-            "store 'store_c' takes pages of several streams by turns; a split must take them apart",
-        ),
-        (
-            switched(split((0, 1), "one", "two", source="partial"), stored="one"),
-            "TurnOrder",
-            "split 'split' takes apart the pages of 'partial', which are of one stream",
-        ),
-        (
-            switched(
-                TWICE, merge((0, 1), "one", "two"), split((0, 0, 1), "three", "four"), stored="four"
-            ),
-            "TurnOrder",
-            "split 'split' puts pages of 'one' into 'three' and into 'four'",
+            "BufferUnfilled",
+            "stage 'matmul' takes from buffer 'a_pages', which nothing fills",
         ),
         (
             switched(TWICE, merge((0, 1, 1), "one", "two"), stored="joint"),
             "CountingImbalance",
-            "merge 'merge' takes 4, 4 pages by turns, which do not end together",
-        ),
-        (
-            switched(
-                TWICE,
-                merge((0, 1), "one", "two"),
-                Stage("again", Copy(), ins=("joint",), outs=("five", "six")),
-                merge((0, 1), "five", "six", out="four", name="merge_again"),
-                stored="four",
-            ),
-            "TurnOrder",
-            "merge 'merge_again' takes the pages of 'one' twice, which no split can tell apart",
+            "merge 'merge' passes pages of 'two' in another proportion than the stages that it is",
         ),
     ],
 )
@@ -368,12 +337,24 @@ def test_pages_that_do_not_belong_together_are_named(program, rule, text):
 
 def test_turns_that_cannot_be_followed_are_refused(monkeypatch):
     stages = (TWICE, merge((0, 1), "one", "two"), split((0, 1, 0), "three", "four"))
-    monkeypatch.setattr("compiler.ir.turns.TURNS", 5)
-    with pytest.raises(FlowError, match="the turns of 'split' repeat only after more than"):
+    monkeypatch.setattr("compiler.ir.limits.TURNS", 5)
+    with pytest.raises(FlowError, match="come whole only after more than 5 pages"):
         PageFollower(switched(*stages, stored="four")).follow()
-    monkeypatch.setattr("compiler.ir.turns.TURNS", 1)
-    with pytest.raises(FlowError, match="the turns of 'merge' repeat only after more than"):
+    monkeypatch.setattr("compiler.ir.limits.TURNS", 6)
+    with pytest.raises(FlowError, match="makes 4 pages, but they pass in rounds of 3"):
         PageFollower(switched(*stages, stored="four")).follow()
+
+
+def test_a_split_deals_the_pages_of_one_stream():
+    """Of four results, by turns 0 1 1 0, the second and third pass the longer way."""
+    stages = (split((0, 1, 1, 0), "one", "two", source="partial"),)
+    program = switched(*stages, merge((0, 1, 1, 0), "one", "two"), stored="joint")
+    flow = PageFollower(program).follow()
+    tiles = {name: [tile for at in flow.sums[name] for tile in at.tiles] for name in flow.sums}
+    assert (tiles["one"], tiles["two"]) == ([(0, 0), (1, 1)], [(0, 1), (1, 0)])
+    assert flow.stored["store_c"].misplaced is None
+    swapped = switched(*stages, merge((1, 0, 0, 1), "one", "two"), stored="joint")
+    assert PageFollower(swapped).follow().stored["store_c"].misplaced == 0
 
 
 def test_streams_come_apart_as_the_turns_at_both_ends_say():
@@ -385,8 +366,10 @@ def test_streams_come_apart_as_the_turns_at_both_ends_say():
     )
     for turns, expected in (((0, 1), ("", "max(op0, 0)")), ((1, 0), ("max(op0, 0)", ""))):
         program = switched(*stages, split(turns, "three", "four"), stored="four")
-        held = PageFollower(program).follow().held
-        assert (held["three"].mapped, held["four"].mapped) == expected
+        sums = PageFollower(program).follow().sums
+        assert [[at.mapped for at in sums[name]] for name in ("three", "four")] == [
+            [mapped] for mapped in expected
+        ]
 
 
 def test_streams_of_a_merge_of_merges_come_apart_in_two_steps():
@@ -404,17 +387,17 @@ def test_streams_of_a_merge_of_merges_come_apart_in_two_steps():
         split((0, 1), "six", "seven", source="five", name="far"),
         stored="seven",
     )
-    held = PageFollower(program).follow().held
-    assert isinstance(held["joint"], MergedPages)
-    assert held["joint"].turns == ("one", "mapped", "three")
-    assert held["joint"].length == 12
-    assert [held[name].mapped for name in ("four", "six", "seven")] == ["", "max(op0, 0)", ""]
+    sums = PageFollower(program).follow().sums
+    mapped = {name: [at.mapped for at in sums[name]] for name in sums}
+    assert mapped["joint"] == ["", "max(op0, 0)", ""]
+    assert sum(at.length for at in sums["joint"]) == 12
+    assert [mapped[name] for name in ("four", "six", "seven")] == [[""], ["max(op0, 0)"], [""]]
 
 
 def test_results_that_add_different_blocks_are_told_apart_while_they_are_few(monkeypatch):
     """Two results of four blocks where one of eight is due: each adds one half."""
     halved = changed(ONE, "matmul", kind=MatmulTiles(4))
-    partial = PageFollower(halved).follow().held["partial"]
+    partial = PageFollower(halved).follow().sums["partial"][0]
     assert [partial.adds_of(page).intervals for page in (0, 1, 2)] == [
         ((0, 4, 1),),
         ((4, 8, 1),),
@@ -496,6 +479,6 @@ def test_what_is_large_costs_what_is_small(plan):
     program = tile(partition(program, plan, target) if plan else program)
     flow = PageFollower(program).follow()
     for stored in flow.stored.values():
-        assert stored.pages.first_incomplete(8192) is None
+        assert stored.first_incomplete(8192) is None
         assert stored.misplaced is None
-        assert stored.pages.length == 2**26
+        assert stored.length == 2**26
