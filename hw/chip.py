@@ -162,6 +162,7 @@ class Chip(wiring.Component):
             commits=any(
                 _by_page(edge) and self.program.landing(edge) == buffer for edge in self.incoming
             ),
+            fall_through=buffer.fall_through,
         )
 
     def _unit(self, stage: Stage) -> wiring.Component:

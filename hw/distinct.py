@@ -39,7 +39,7 @@ def anatomy(
     return (
         tuple(map(_tensor, view.tensors)),
         tuple(map(_stage, view.stages)),
-        tuple((local_name(b.name), b.page, b.depth_pages) for b in view.buffers),
+        tuple((local_name(b.name), b.page, b.depth_pages, b.fall_through) for b in view.buffers),
         tuple(_leaving(program, edge, counts[edge.buffer], host) for edge in view.outgoing),
         tuple(_arriving(program, edge) for edge in view.incoming),
     )

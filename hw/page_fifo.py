@@ -14,6 +14,10 @@ class PageFifo(wiring.Component):
     A beat that is written at one clock edge can be read at the next. There is no combinational
     path between the two streams, so a store that holds a single beat runs at half that rate.
 
+    One to fall through passes a beat on in the cycle in which it comes, if it is empty: ``valid``
+    and ``payload`` of ``i`` to those of ``o`` are combinational. ``ready`` of ``i`` stays a
+    register, so no path leads back. A beat that is taken at once takes no room.
+
     Parameters
     ----------
     beat : :class:`data.ArrayLayout`
@@ -24,6 +28,8 @@ class PageFifo(wiring.Component):
         Pages that fit.
     commits : :class:`bool`
         Whether beats stay invisible to the reader until ``commit`` releases their page.
+    fall_through : :class:`bool`
+        Whether a beat can leave in the cycle in which it comes. Not if it ``commits``.
 
     Members
     -------
@@ -41,6 +47,8 @@ class PageFifo(wiring.Component):
     ------
     :exc:`TypeError`
         If ``beat`` is not an array layout, or a count is not a positive integer.
+    :exc:`ValueError`
+        If the store is to fall through and to commit pages.
     """
 
     def __init__(
@@ -50,11 +58,15 @@ class PageFifo(wiring.Component):
         page_beats: int,
         depth_pages: int,
         commits: bool = False,
+        fall_through: bool = False,
     ):
         self.beat = lane_layout(beat, "Beat")
         self.page_beats = positive(page_beats, "Page beats")
         self.depth_pages = positive(depth_pages, "Depth in pages")
         self.commits = bool(commits)
+        self.fall_through = bool(fall_through)
+        if self.commits and self.fall_through:
+            raise ValueError("A store that commits pages must not fall through")
         members = {
             "i": In(stream.Signature(beat)),
             "o": Out(stream.Signature(beat)),
@@ -87,7 +99,8 @@ class PageFifo(wiring.Component):
         m.d.comb += self.i.ready.eq(has_room)
         m.d.comb += write.data.eq(self.i.payload)
         m.d.comb += write.en.eq(pushed)
-        m.d.comb += self.o.payload.eq(read.data)
+        if not self.fall_through:
+            m.d.comb += self.o.payload.eq(read.data)
         m.d.comb += self.page_release.eq(popped & (read_beat == self.page_beats - 1))
         with m.If(pushed & ~popped):
             m.d.sync += level.eq(level + 1)
@@ -114,6 +127,11 @@ class PageFifo(wiring.Component):
                 ~self.commit | (readable + self.page_beats <= level),
                 "page released to the reader before it was written",
             )
+        elif self.fall_through:
+            m.d.comb += self.o.valid.eq(has_beat | self.i.valid)
+            m.d.comb += self.o.payload.eq(self.i.payload)
+            with m.If(has_beat):
+                m.d.comb += self.o.payload.eq(read.data)
         else:
             m.d.comb += self.o.valid.eq(has_beat)
         return m

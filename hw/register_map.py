@@ -131,7 +131,11 @@ def element_bits(tensor: Tensor) -> int:
 
 
 def _registers(program: Program, chip: int, counters: tuple[str, ...]) -> tuple[Register, ...]:
-    claim = program.claim
+    graph = program.graph
+    output = graph.value_by_name[graph.output]
+    extent = 0
+    if graph.product is not None:
+        extent = program.claim.k + program.claim.k_pad
     blocks = [
         stage.kind.block_count or 0
         for stage in program.chips[chip].products
@@ -142,9 +146,9 @@ def _registers(program: Program, chip: int, counters: tuple[str, ...]) -> tuple[
         "version": (VERSION, "version of this map"),
         "chips": (program.chip_count, "chips of the program"),
         "tile": (program.tile, "edge of a tile"),
-        "m": (claim.m, "rows of A and C"),
-        "n": (claim.n, "columns of B and C"),
-        "k": (claim.k + claim.k_pad, "contraction axis of the whole product, padding included"),
+        "m": (output.rows, "rows of A and C"),
+        "n": (output.cols, "columns of B and C"),
+        "k": (extent, "contraction axis of the whole product, padding included"),
         "k_slice": (
             sum(blocks) * program.tile,
             "contraction axis of this chip, whole tiles",

@@ -1,10 +1,12 @@
 """Address generation for the stages that walk a tensor memory."""
 
-from amaranth.hdl import Const, Module, Mux, Signal
+from itertools import pairwise
+
+from amaranth.hdl import Array, Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from compiler.ir.walk import Loop, Walk
+from compiler.ir.walk import Walk
 from hw.interfaces import positive
 
 
@@ -14,7 +16,7 @@ class WalkCounter(wiring.Component):
     Parameters
     ----------
     walk : :class:`Walk`
-        Loops over pages.
+        Loops over pages, and the order of those within.
     page_beats : :class:`int`
         Words in a page; they are visited in order.
     depth_words : :class:`int`
@@ -42,41 +44,51 @@ class WalkCounter(wiring.Component):
         self.page_beats = positive(page_beats, "Page beats")
         self.depth_words = positive(depth_words, "Depth in words")
         check_walk(walk, page_beats=page_beats, depth_words=depth_words)
+        self._first_word = page_beats * (walk.order[0] if walk.order else 0)
         super().__init__(
             {
                 "step": In(1),
-                "address": Out(range(depth_words)),
+                "address": Out(range(depth_words), init=self._first_word),
                 "last": Out(1),
             }
         )
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        loops = [Loop(loop.count, loop.stride * self.page_beats) for loop in self.walk.loops]
-        loops.append(Loop(self.page_beats, 1))
-        loops = [loop for loop in loops if loop.count > 1]
+        order = [page * self.page_beats for page in self.walk.order or (0,)]
+        levels = [_steps(loop.count, loop.stride * self.page_beats) for loop in self.walk.loops]
+        levels.append([after - before for before, after in pairwise(order)])
+        levels.append(_steps(self.page_beats, 1))
+        levels = [steps for steps in levels if steps]
 
         # Innermost first: when a loop moves on, every loop inside of it returns to its start.
         inner_done = Const(1)
         rewind = 0
         moved = Signal.like(self.address)
-        m.d.comb += moved.eq(0)
-        for level, loop in reversed(list(enumerate(loops))):
-            counter = Signal(range(loop.count), name=f"loop_{level}")
-            at_end = counter == loop.count - 1
+        m.d.comb += moved.eq(order[0])
+        for level, steps in reversed(list(enumerate(levels))):
+            count = len(steps) + 1
+            counter = Signal(range(count), name=f"loop_{level}")
+            at_end = counter == count - 1
+            step = steps[0] if len({*steps}) == 1 else Array((*steps, 0))[counter]
             with m.If(self.step & inner_done):
                 m.d.sync += counter.eq(Mux(at_end, 0, counter + 1))
             with m.If(inner_done & ~at_end):
-                m.d.comb += moved.eq((self.address + (loop.stride - rewind))[: len(self.address)])
+                m.d.comb += moved.eq((self.address + (step - rewind))[: len(self.address)])
             loop_done = Signal(name=f"loop_{level}_done")
             m.d.comb += loop_done.eq(inner_done & at_end)
             inner_done = loop_done
-            rewind += (loop.count - 1) * loop.stride
+            rewind += sum(steps)
 
         m.d.comb += self.last.eq(inner_done)
         with m.If(self.step):
             m.d.sync += self.address.eq(moved)
         return m
+
+
+def _steps(count: int, stride: int) -> list[int]:
+    """What a loop adds to the address, step by step."""
+    return [stride] * (count - 1)
 
 
 def check_walk(walk: Walk, *, page_beats: int, depth_words: int) -> None:
@@ -91,8 +103,7 @@ def check_walk(walk: Walk, *, page_beats: int, depth_words: int) -> None:
     """
     for loop in walk.loops:
         positive(loop.count, "Loop count")
-    furthest = sum((loop.count - 1) * max(loop.stride, 0) for loop in walk.loops)
-    nearest = sum((loop.count - 1) * min(loop.stride, 0) for loop in walk.loops)
+    nearest, furthest = walk.span
     if nearest < 0 or (furthest + 1) * page_beats > depth_words:
         raise ValueError(
             f"Walk must stay within the memory's {depth_words} words, not visit pages "

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from compiler.latencies import FIFO_CYCLES
+
 Beats = Sequence[int]
 """A cycle for each beat of a page."""
 PAGE, ROOM = "a page", "room"
@@ -13,11 +15,15 @@ PAGE, ROOM = "a page", "room"
 class Held:
     """What is known of the pages of a buffer: those that wait, and those that have left.
 
-    ``depth`` is in pages; ``share`` is how many pages there are in a round.
+    ``depth`` is in pages; ``share`` is how many pages there are in a round, of so many ``beats``.
+    ``through`` is how many cycles there are from when a beat enters to when it can leave.
     """
 
-    def __init__(self, name: str, depth: int, share: int):
-        self.name, self.depth, self.share = name, depth, share
+    def __init__(
+        self, name: str, depth: int, share: int, *, beats: int = 0, through: int = FIFO_CYCLES
+    ):
+        self.name, self.depth, self.share, self.beats = name, depth, share, beats
+        self.through = through
         self.readable: deque[Beats] = deque()
         self.taken: deque[Beats] = deque(maxlen=max(1, depth, share))
         self.put_count = self.taken_count = 0
@@ -26,6 +32,10 @@ class Held:
         """A page enters the buffer, whose beats can leave it from these cycles on."""
         self.readable.append(readable)
         self.put_count += 1
+
+    def write(self, beats: Beats) -> None:
+        """A page enters the buffer, its beats in these cycles."""
+        self.put([cycle + self.through for cycle in beats])
 
     def take(self, beats: Beats) -> None:
         """The first page leaves the buffer."""

@@ -28,15 +28,16 @@ def schedule(program: Program) -> Obligation:
         parts = components(program)
     except FlowError as error:
         return Obligation("schedule", STATEMENT, (), (str(error),))
-    ideal = max((_array_cycles(program, part) * part.rounds for part in parts), default=0)
+    ideal = max((_ideal_cycles(program, part) * part.rounds for part in parts), default=0)
     between = (_most(_needed(program, part)) * (part.rounds - 1) for part in parts)
     least = max(ideal, *between)
     violations = list(_dependences(program))
     if stated.cycles < least:
         violations.append(f"{stated.cycles} cycles are stated, but {least} are needed at least")
+    needs = "the arrays" if program.graph.product else "the links"
     if stated.ideal_cycles != ideal:
         violations.append(
-            f"{stated.ideal_cycles} ideal cycles are stated, but the arrays need {ideal}"
+            f"{stated.ideal_cycles} ideal cycles are stated, but {needs} need {ideal}"
         )
     bounds = _bounds(program, parts)
     if stated.bound not in bounds:
@@ -46,6 +47,13 @@ def schedule(program: Program) -> Obligation:
         violations += [] if run.stuck else _compared(stated, run)
     evidence = (("stated cycles", stated.cycles), ("least cycles", least))
     return Obligation("schedule", STATEMENT, evidence, tuple(violations))
+
+
+def _ideal_cycles(program: Program, part: Component) -> int:
+    """Cycles of a round that the arrays need, or the busiest link if nothing is multiplied."""
+    if program.graph.product is None:
+        return _most(_needed(program, part))
+    return _array_cycles(program, part)
 
 
 def _array_cycles(program: Program, part: Component) -> int:
@@ -118,7 +126,8 @@ def _dependences(program: Program) -> Iterator[str]:
         before, after = times.get(edge.source), times.get(edge.destination)
         if not before or not after:
             continue
-        on_the_way = 1 + _latency(program, edge)
+        falls = program.buffer_by_name[edge.buffer].fall_through
+        on_the_way = (0 if falls else 1) + _latency(program, edge)
         # A merge may begin with another input, and a split end with another output.
         merges = isinstance(program.stage_by_name[edge.destination].kind, Merge)
         if not merges and after.first_beat < before.first_beat + on_the_way:

@@ -94,10 +94,33 @@ class Product(TokenStage):
             self.waits.send(load, LOAD_CYCLES, self.last_pair - FIFO_CYCLES)
         row = self.last_pair + TILE_CYCLES
         self.waits.send(self.name, row, row + self.tile - 1)
-        out.put(list(range(row + FIFO_CYCLES, row + FIFO_CYCLES + self.tile)))
+        out.write(range(row, row + self.tile))
 
     def passed(self) -> Beats:
         return [self.last_pair or 0]
+
+
+class Source(TokenStage):
+    """A load whose pages are no operands of a product: it brings in a beat in each cycle."""
+
+    def __init__(self, stage: Stage, outs: list[Held], waits: Waits):
+        super().__init__(stage, [], outs, waits)
+        self.last_beat = LOAD_CYCLES - 1
+
+    def move(self) -> None:
+        (out,) = self.outs
+        slot = out.slot()
+        written: list[int] = []
+        for beat in range(out.beats):
+            self.last_beat += 1
+            if slot:
+                self.last_beat = self.waits.wait(self.last_beat, slot[beat] + 1, out.name)
+            written.append(self.last_beat)
+        self.waits.send(self.name, written[0], written[-1])
+        out.write(written)
+
+    def passed(self) -> Beats:
+        return [self.last_beat]
 
 
 class Crossing(TokenStage):
@@ -141,9 +164,9 @@ class Crossing(TokenStage):
         last = last_flits[-1] + later
         self.waits.send(self.name, last_flits[0] + later, last)
         if self.by_page:
-            landing.put([last + VALID_CYCLES + FIFO_CYCLES] * len(last_flits))
+            landing.write([last + VALID_CYCLES] * len(last_flits))
         else:
-            landing.put([cycle + later + FIFO_CYCLES for cycle in last_flits])
+            landing.write([cycle + later for cycle in last_flits])
 
     def _offer(self, landing: Held) -> int:
         """The first cycle in which the sender knows of a free slot for a page."""
@@ -204,7 +227,7 @@ class Operations(TokenStage):
         for held, beats in zip(self.ins, zip(*taken, strict=True), strict=True):
             held.take(beats)
         self.waits.send(self.name, written_beats[0], written_beats[-1])
-        out.put([cycle + FIFO_CYCLES for cycle in written_beats])
+        out.write(written_beats)
 
     def passed(self) -> Beats:
         return self.fired
@@ -255,7 +278,7 @@ class Switch(TokenStage):
         source.take(passed)
         self.waits.send(self.name, passed[0], passed[-1])
         for held in outs:
-            held.put([cycle + FIFO_CYCLES for cycle in passed])
+            held.write(passed)
 
     def passed(self) -> Beats:
         return [self.last_beat]
@@ -270,7 +293,9 @@ def token_stages(
     for stage in part.stages:
         match stage.kind:
             case Load():
-                continue
+                outs = [held[name] for name in stage.outs if name in held]
+                if outs:
+                    stages.append(Source(stage, outs, waits))
             case MatmulTiles():
                 stages.append(Product(program, stage, [held[name] for name in stage.outs], waits))
             case Recv():

@@ -1,13 +1,14 @@
-"""The order in which a stage visits the tiles of a tensor: a nest of counted loops."""
+"""The order in which a stage visits the tiles of a tensor: a nest of counted loops, and a list."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from compiler.ir.choice import UNLESS_DEFAULT
 from compiler.ir.limits import ENUMERATED_PAGES, NUMBER
 
 
@@ -21,24 +22,36 @@ class Loop:
 
 @dataclass(frozen=True)
 class Walk:
-    """Loops from the outermost to the innermost. A page's index is the sum of its offsets."""
+    """Loops from the outermost to the innermost. A page's index is the sum of its offsets.
+
+    Parameters
+    ----------
+    loops : tuple of Loop
+        Each step of a loop adds its stride.
+    order : tuple of int
+        Offsets of the pages that are visited in each round of all loops, in this order; one page
+        without an offset, if it is empty.
+    """
 
     loops: tuple[Loop, ...]
+    order: tuple[int, ...] = field(default=(), metadata=UNLESS_DEFAULT)
 
     @property
     def page_count(self) -> int:
         """Pages that the walk visits."""
-        return prod(max(0, loop.count) for loop in self.loops)
+        return prod(max(0, loop.count) for loop in self.loops) * max(1, len(self.order))
 
     @property
     def span(self) -> tuple[int, int]:
         """The least and the greatest index of the pages that a walk visits, if it visits any."""
         ends = [(loop.count - 1) * loop.stride for loop in self.loops]
-        return sum(min(0, end) for end in ends), sum(max(0, end) for end in ends)
+        low, high = min(self.order, default=0), max(self.order, default=0)
+        return low + sum(min(0, end) for end in ends), high + sum(max(0, end) for end in ends)
 
     def pages(self) -> Iterator[int]:
         """Page indices in the order of the walk."""
-        return _offsets(self.loops)
+        inner = self.order or (0,)
+        return (page + offset for page in _offsets(self.loops) for offset in inner)
 
     def indices(self, kind: type[np.signedinteger[Any]] = np.int64) -> NDArray[Any]:
         """All page indices in the order of the walk, at once. The type must hold the span."""
@@ -46,13 +59,18 @@ class Walk:
         for loop in self.loops:
             steps = (loop.stride * np.arange(loop.count, dtype=np.int64)).astype(kind)
             indices = (indices[:, None] + steps).ravel()
+        if self.order:
+            indices = (indices[:, None] + np.array(self.order, dtype=kind)).ravel()
         return indices
 
     def normal(self) -> "Walk":
-        """The same order in as few loops as it takes: equal orders have equal normal forms.
+        """The same order in as few loops as it takes: equal nests have equal normal forms.
 
-        The innermost loop is as long as the steps stay alike, and so is each around it.
+        The innermost loop is as long as the steps stay alike, and so is each around it. An order
+        that a loop tells is told by it; any other is left as it is.
         """
+        if self.order and (told := _told(self.order)) is not None:
+            return Walk((*self.loops, told)).normal()
         if any(loop.count < 1 for loop in self.loops):
             return Walk((Loop(0, 0),))
         loops: list[Loop] = []
@@ -61,17 +79,24 @@ class Walk:
                 loops[-1] = Loop(loops[-1].count * loop.count, loops[-1].stride)
             elif loop.count != 1:
                 loops.append(loop)
-        return Walk(tuple(reversed(loops)))
+        return Walk(tuple(reversed(loops)), self.order)
 
     def visits_once(self, count: int) -> bool:
         """Whether a walk visits each of the pages ``0`` to ``count - 1`` once, and no other.
 
         It does if each stride, from the least one on, goes on where the loops of the lesser ones
         end, and never else: page 1 is reached by a stride of 1, and what the lesser loops do not
-        reach by the next stride.
+        reach by the next stride. The pages of an order are taken for those of loops, if they are;
+        else they are listed, and a walk that is too long for that is said not to.
         """
         if not self.page_count:
             return count == 0
+        if self.order:
+            if self.page_count != count or self.span != (0, count - 1):
+                return False
+            if (nest := _nest_of(sorted(self.order))) is not None:
+                return Walk((*self.loops, *nest)).visits_once(count)
+            return count <= ENUMERATED_PAGES and len(np.unique(self.indices())) == count
         reached = 1
         for loop in sorted(self.normal().loops, key=lambda loop: loop.stride):
             if loop.stride != reached:
@@ -87,6 +112,12 @@ class Walk:
         """
         if not self.page_count:
             return 0
+        if self.order:
+            pages = sorted({*self.order})
+            if (nest := _nest_of([page - pages[0] for page in pages])) is not None:
+                return Walk((*self.loops, *nest)).distinct()
+            few = self.page_count <= ENUMERATED_PAGES and max(map(abs, self.span)) <= NUMBER
+            return len(np.unique(self.indices())) if few else None
         moving = [loop for loop in self.normal().loops if loop.stride]
         count, reach, step = 1, 0, 0
         for loop in sorted(moving, key=lambda loop: abs(loop.stride)):
@@ -106,7 +137,31 @@ class Walk:
         return count
 
     def __str__(self) -> str:
-        return " ".join(f"{loop.count}x{loop.stride:+d}" for loop in self.loops)
+        loops = " ".join(f"{loop.count}x{loop.stride:+d}" for loop in self.loops)
+        return f"{loops} [{','.join(map(str, self.order))}]".lstrip() if self.order else loops
+
+
+def _told(order: tuple[int, ...]) -> Loop | None:
+    """The loop that goes through an order, which begins at 0, if one does."""
+    step = order[1] if len(order) > 1 else 0
+    loop = Loop(len(order), step)
+    return loop if order == tuple(step * place for place in range(len(order))) else None
+
+
+def _nest_of(pages: list[int]) -> tuple[Loop, ...] | None:
+    """The loops that go through these pages, which ascend, if they begin at 0 and a nest does."""
+    if pages[0] != 0:
+        return None
+    loops: list[Loop] = []
+    while len(pages) > 1:
+        step = pages[1] - pages[0]
+        inner = next((at for at, page in enumerate(pages) if page != at * step), len(pages))
+        starts = pages[::inner]
+        if step == 0 or pages != [start + at * step for start in starts for at in range(inner)]:
+            return None
+        loops.insert(0, Loop(inner, step))
+        pages = starts
+    return tuple(loops)
 
 
 def _offsets(loops: tuple[Loop, ...]) -> Iterator[int]:

@@ -5,6 +5,7 @@ from collections import Counter
 from compiler.errors import ValidationError
 from compiler.ir.program import Program
 from compiler.ir.stage import Load, Site, Store
+from compiler.validate.fall_through import check_fall_through
 from compiler.validate.names import check_distinct_names
 
 
@@ -13,6 +14,7 @@ def check_machine(program: Program) -> None:
     _tensors(program)
     _sites(program)
     _products(program)
+    check_fall_through(program)
     check_distinct_names(program)
 
 
@@ -53,7 +55,7 @@ def _sites(program: Program) -> None:
 
 def _products(program: Program) -> None:
     """Every chip multiplies: its activity, and the use that is made of it, are its products'."""
-    if any(stage.site is None for stage in program.stages):
+    if program.graph.product is None or any(stage.site is None for stage in program.stages):
         return
     for view in program.chips:
         if not view.products:

@@ -1,4 +1,4 @@
-"""Operands in and product out of whole chips and systems, beat by beat."""
+"""Inputs in and outputs out of whole chips and systems, beat by beat."""
 
 import numpy as np
 from amaranth.hdl import ResetInserter, Signal
@@ -8,6 +8,7 @@ from compiler.ir.program import Program
 from compiler.ir.tensor import Tensor, TensorRole
 from hw.chip import Chip
 from hw.system import System
+from sim.reference import claimed
 from tests.hw.simulation import idle, plain
 
 SETTLING_CYCLES = 50
@@ -56,7 +57,7 @@ def taken_out(ctx, chip, tensor: str) -> list[list[int]]:
 
 
 class SystemBench:
-    """A system that can be reset, for products without a map."""
+    """A system that can be reset."""
 
     def __init__(self, program: Program):
         self.program = program
@@ -64,30 +65,34 @@ class SystemBench:
         self.reset = Signal()
         self.dut = ResetInserter({"sync": self.reset})(self.system)
 
-    async def multiply(self, ctx, a: np.ndarray, b: np.ndarray) -> tuple[bool, int]:
+    async def multiply(self, ctx, *inputs: np.ndarray) -> tuple[bool, int]:
         """Run once; return whether every output is right, and the cycles that it took."""
-        await self.begin(ctx, a, b)
+        await self.begin(ctx, *inputs)
         cycles = 0
         while not ctx.get(self.system.done):
             await ctx.tick()
             cycles += 1
-        return self.is_right(ctx, a, b), cycles
+        return self.is_right(ctx, *inputs), cycles
 
-    def is_right(self, ctx, a: np.ndarray, b: np.ndarray) -> bool:
-        """Whether every output holds its part of the product."""
+    def is_right(self, ctx, *inputs: np.ndarray) -> bool:
+        """Whether every output holds its part of what numpy makes of the inputs."""
+        answers = claimed(self.program.graph, self._named(inputs))
         return all(
-            taken_out(ctx, chip, tensor.name) == tensor_beats(a @ b, tensor)
+            taken_out(ctx, chip, tensor.name) == tensor_beats(answers[tensor.value], tensor)
             for chip, tensor in self._tensors(TensorRole.OUTPUT)
         )
 
-    async def begin(self, ctx, a: np.ndarray, b: np.ndarray) -> None:
-        """Put the operands in and strobe ``start``."""
-        operands = {self.program.claim.left: a, self.program.claim.right: b}
+    async def begin(self, ctx, *inputs: np.ndarray) -> None:
+        """Put the inputs in and strobe ``start``."""
+        values = self._named(inputs)
         for chip, tensor in self._tensors(TensorRole.INPUT):
-            put_in(ctx, chip, tensor.name, tensor_beats(operands[tensor.value], tensor))
+            put_in(ctx, chip, tensor.name, tensor_beats(values[tensor.value], tensor))
         ctx.set(self.system.start, 1)
         await ctx.tick()
         ctx.set(self.system.start, 0)
+
+    def _named(self, inputs: tuple[np.ndarray, ...]) -> dict[str, np.ndarray]:
+        return dict(zip(self.program.graph.inputs, inputs, strict=True))
 
     def _tensors(self, role: TensorRole) -> list[tuple[Chip, Tensor]]:
         return [

@@ -103,6 +103,7 @@ def test_the_depth_of_the_landing_buffer_at_the_other_end_counts_without_host_po
         ("c2.partial", {"depth": Depth(9)}),
         ("c2.a_pages", {"depth": Depth(9)}),
         ("c2.load_b", {"name": "c2.load_weights"}),
+        ("c2.partial", {"fall_through": True}),
     ],
 )
 @pytest.mark.parametrize("host", [False, True])

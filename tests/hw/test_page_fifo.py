@@ -79,6 +79,86 @@ def test_moves_a_beat_in_every_cycle_or_in_every_other_if_it_holds_just_one(
     assert reads == [cycle + 1 for cycle in writes]
 
 
+@pytest.mark.covers("pairs")
+@pytest.mark.parametrize(("page_beats", "depth_pages"), SIZES)
+@pytest.mark.parametrize("write_density", [0.2, 0.6, 1.0])
+@pytest.mark.parametrize("read_density", [0.2, 0.6, 1.0])
+def test_a_beat_falls_through_an_empty_queue_in_the_cycle_in_which_it_comes(
+    page_beats, depth_pages, write_density, read_density
+):
+    rng = random.Random(f"{page_beats}/{depth_pages}/{write_density}/{read_density}")
+    dut = PageFifo(BEAT, page_beats=page_beats, depth_pages=depth_pages, fall_through=True)
+    found_empty = []
+
+    async def both_ends(ctx):
+        queue: deque = deque()
+        read_count = 0
+        for beat in random_beats(rng, 200, BEAT):
+            write, read = rng.random() < write_density, rng.random() < read_density
+            ctx.set(dut.i.payload, beat)
+            ctx.set(dut.i.valid, write)
+            ctx.set(dut.o.ready, read)
+            writable, was_empty = len(queue) < page_beats * depth_pages, not queue
+            assert ctx.get(dut.i.ready) == writable
+            if writable and write:
+                queue.append(beat)
+            readable = bool(queue)
+            releases = read and readable and (read_count + 1) % page_beats == 0
+            assert ctx.get(dut.o.valid) == readable
+            assert ctx.get(dut.page_release) == releases
+            if readable:
+                assert plain(ctx.get(dut.o.payload)) == queue[0]
+            if readable and read:
+                found_empty.append(was_empty)
+                queue.popleft()
+                read_count += 1
+            await ctx.tick()
+
+    simulate(dut, both_ends)
+    if read_density == 1.0:
+        assert all(found_empty)
+
+
+@pytest.mark.parametrize(("page_beats", "depth_pages"), [(1, 1), (2, 1), (3, 2)])
+def test_moves_a_beat_in_every_cycle_without_delay_if_it_falls_through(page_beats, depth_pages):
+    beats = random_beats(random.Random(0), 30, BEAT)
+    dut = PageFifo(BEAT, page_beats=page_beats, depth_pages=depth_pages, fall_through=True)
+    received, log = [], []
+    simulate(
+        dut,
+        producer(dut.i, beats, density=1.0, seed=0),
+        consumer(dut.o, received, len(beats), density=1.0, seed=0),
+        monitors=[monitor(log, dut.i.valid, dut.i.ready, dut.o.valid, dut.page_release)],
+    )
+    writes = [cycle for cycle, (valid, ready, _, _) in enumerate(log) if valid and ready]
+    reads = [cycle for cycle, (_, _, valid, _) in enumerate(log) if valid]
+    releases = [cycle for cycle, (_, _, _, release) in enumerate(log) if release]
+    assert received == beats
+    assert writes == reads == [*range(30)]
+    assert releases == [*range(page_beats - 1, 30, page_beats)]
+
+
+def test_no_ready_reaches_back_through_a_store_that_falls_through():
+    dut = PageFifo(BEAT, page_beats=1, depth_pages=1, fall_through=True)
+
+    async def both_ends(ctx):
+        ctx.set(dut.i.valid, 1)
+        assert ctx.get(dut.o.valid)
+        await ctx.tick()
+        for read in (0, 1):
+            ctx.set(dut.o.ready, read)
+            assert not ctx.get(dut.i.ready)
+        await ctx.tick()
+        assert ctx.get(dut.i.ready)
+
+    simulate(dut, both_ends)
+
+
+def test_pages_that_are_committed_do_not_fall_through():
+    with pytest.raises(ValueError, match=r"^A store that commits pages must not fall through$"):
+        PageFifo(BEAT, page_beats=3, depth_pages=2, commits=True, fall_through=True)
+
+
 def test_has_no_combinational_path_between_its_ends():
     dut = PageFifo(BEAT, page_beats=2, depth_pages=1)
 

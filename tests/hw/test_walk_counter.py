@@ -37,12 +37,42 @@ def test_visits_random_walks(seed):
     )
 
 
-def check(loops, *, page_beats, density, seed, spare_words=0):
+LISTS = {
+    "a list alone": ([], (2, 0, 3, 1)),
+    "one page of a list": ([], (5,)),
+    "a list in each round": ([(3, 4)], (2, 0, 3, 1)),
+    "a list that begins late": ([(2, 3), (2, 7)], (1, 2, 0)),
+    "a list that a loop would tell": ([(2, 8)], (0, 2, 4, 6)),
+    "steps down and up": ([(4, 1)], (12, 0, 8, 4)),
+    "the same page again": ([(2, 1)], (1, 1, 0)),
+    "loops that go back": ([(3, -2)], (5, 4)),
+}
+
+
+@pytest.mark.covers("values")
+@pytest.mark.parametrize("density", [0.3, 1.0])
+@pytest.mark.parametrize("page_beats", [1, 3, 4])
+@pytest.mark.parametrize("name", LISTS)
+def test_visits_the_listed_pages_in_each_round_of_the_loops(name, page_beats, density):
+    loops, order = LISTS[name]
+    check(loops, page_beats=page_beats, density=density, seed=f"{name}", order=order)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_visits_random_lists(seed):
+    rng = random.Random(f"list {seed}")
+    loops = [(rng.randint(1, 3), rng.randint(0, 9)) for _ in range(rng.randint(0, 3))]
+    order = tuple(rng.randint(0, 20) for _ in range(rng.randint(1, 9)))
+    check(loops, page_beats=rng.randint(1, 5), density=0.7, seed=seed, order=order)
+
+
+def check(loops, *, page_beats, density, seed, spare_words=0, order=()):
     """Step at random through three rounds, comparing every cycle."""
     rng = random.Random(seed)
-    addresses = [page * page_beats + beat for page in pages_of(loops) for beat in range(page_beats)]
+    pages = [page + offset for page in pages_of(loops) for offset in order or (0,)]
+    addresses = [page * page_beats + beat for page in pages for beat in range(page_beats)]
     dut = WalkCounter(
-        walk_of(loops), page_beats=page_beats, depth_words=max(addresses) + 1 + spare_words
+        walk_of(loops, order), page_beats=page_beats, depth_words=max(addresses) + 1 + spare_words
     )
 
     async def step(ctx):
@@ -87,8 +117,21 @@ def test_refuses_counts_that_are_not_positive(loops, page_beats, depth_words, te
     assert str(error.value) == text
 
 
-def walk_of(loops) -> Walk:
-    return Walk(tuple(Loop(count, stride) for count, stride in loops))
+@pytest.mark.parametrize(
+    ("order", "text"),
+    [
+        ((0, 4), "12 words, not visit pages 0 to 4 of 3 words: 2x+0 [0,4]"),
+        ((1, -1), "12 words, not visit pages -1 to 1 of 3 words: 2x+0 [1,-1]"),
+    ],
+)
+def test_refuses_a_list_that_leaves_the_memory(order, text):
+    with pytest.raises(ValueError, match="Walk") as error:
+        WalkCounter(walk_of([(2, 0)], order), page_beats=3, depth_words=12)
+    assert str(error.value) == f"Walk must stay within the memory's {text}"
+
+
+def walk_of(loops, order=()) -> Walk:
+    return Walk(tuple(Loop(count, stride) for count, stride in loops), order)
 
 
 def pages_of(loops) -> list[int]:

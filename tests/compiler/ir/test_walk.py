@@ -1,4 +1,4 @@
-"""A walk is a nest of counted loops."""
+"""A walk is a nest of counted loops, and perhaps a list of what each round of them visits."""
 
 import numpy as np
 import pytest
@@ -10,6 +10,13 @@ from compiler.ir.walk import Loop, Walk
 loops = st.lists(
     st.builds(Loop, count=st.integers(0, 4), stride=st.integers(-3, 9)), max_size=4
 ).map(tuple)
+
+orders = st.one_of(
+    st.lists(st.integers(-2, 12), min_size=1, max_size=6).map(tuple),
+    st.permutations(range(6)).map(tuple),
+    st.permutations([0, 1, 4, 5]).map(tuple),
+)
+ordered = st.builds(Walk, loops, orders)
 
 
 @given(nest=loops)
@@ -112,3 +119,91 @@ def test_pages_that_would_have_to_be_listed_are_not_counted_if_they_are_many():
     assert many.visits_once(2**40) is False
     far = Walk((Loop(2**10, 3 * 2**60), Loop(2**10, 2**61)))
     assert far.distinct() is None
+
+
+# --- Lists of pages -------------------------------------------------------------------------------
+
+
+@given(nest=loops, order=orders)
+def test_each_round_of_the_loops_visits_the_listed_pages(nest, order):
+    walk = Walk(nest, order)
+    expected = [page + offset for page in Walk(nest).pages() for offset in order]
+    assert list(walk.pages()) == expected
+    assert walk.indices().tolist() == expected
+    assert walk.page_count == len(expected)
+    if expected:
+        assert walk.span == (min(expected), max(expected))
+
+
+@given(walk=ordered)
+def test_distinct_counts_different_listed_pages(walk):
+    assert walk.distinct() == len(set(walk.pages()))
+
+
+@given(walk=ordered, more=st.integers(-1, 1))
+def test_whether_each_listed_page_is_visited_once_is_told(walk, more):
+    count = max(0, walk.page_count + more)
+    assert walk.visits_once(count) == (sorted(walk.pages()) == [*range(count)])
+
+
+@given(one=ordered, other=ordered)
+def test_normal_forms_of_lists_are_the_same_walk(one, other):
+    assert list(one.normal().pages()) == list(one.pages())
+    assert one.normal().normal() == one.normal()
+    if one.normal() == other.normal():
+        assert list(one.pages()) == list(other.pages())
+
+
+@pytest.mark.parametrize(
+    ("walk", "normal"),
+    [
+        (Walk((Loop(3, 4),), (0, 1, 2, 3)), Walk((Loop(12, 1),))),
+        (Walk((Loop(3, 4),), (0, 2)), Walk((Loop(6, 2),))),
+        (Walk((Loop(3, 5),), (0,)), Walk((Loop(3, 5),))),
+        (Walk((Loop(1, 5),), (0, 2, 1)), Walk((), (0, 2, 1))),
+        (Walk((Loop(2, 6), Loop(2, 3)), (0, 2, 1)), Walk((Loop(4, 3),), (0, 2, 1))),
+        (Walk((Loop(0, 5),), (0, 2, 1)), Walk((Loop(0, 0),))),
+    ],
+    ids=str,
+)
+def test_a_list_that_a_loop_tells_is_told_by_it(walk, normal):
+    assert walk.normal() == normal
+
+
+@pytest.mark.parametrize(
+    ("walk", "count", "visits"),
+    [
+        # Two slices of rows side by side, a row of each in every round.
+        (Walk((Loop(2, 4),), (0, 9, 8, 3, 2, 10, 1, 11)), 16, True),
+        (Walk((Loop(2, 4),), (0, 9, 8, 3, 2, 10, 1, 12)), 16, False),
+        (Walk((Loop(2, -1),), (1, 3)), 4, True),
+        (Walk((Loop(2, 2),), (0, 0)), 4, False),
+        (Walk((Loop(2, 2),), (1, 2)), 4, False),
+        (Walk((Loop(2**30, 2),), (1, 0)), 2**31, True),
+        (Walk((Loop(2**30, -2),), (2**31 - 2, 2**31 - 1)), 2**31, False),  # too long to list
+        (Walk((Loop(0, 1),), (1, 0)), 0, True),
+    ],
+    ids=str,
+)
+def test_lists_may_hold_the_pages_between_those_of_loops(walk, count, visits):
+    assert walk.visits_once(count) is visits
+
+
+@pytest.mark.parametrize(
+    ("walk", "distinct"),
+    [
+        (Walk((Loop(2**30, 2),), (1, 0)), 2**31),
+        (Walk((Loop(2**30, 2),), (1, 0, 1)), 2**31),
+        (Walk((Loop(2**30, 0),), (5, 3, 4)), 3),
+        (Walk((Loop(2**30, 1),), (0, 1, 3)), None),
+        (Walk((Loop(2, 2**62), Loop(2, 2**62)), (0, 1, 3)), None),
+    ],
+    ids=str,
+)
+def test_listed_pages_are_counted_by_loops_or_one_by_one_if_they_are_few(walk, distinct):
+    assert walk.distinct() == distinct
+
+
+def test_a_walk_prints_its_list_behind_its_loops():
+    assert str(Walk((Loop(4, 16), Loop(2, 1)), (0, 2, 1))) == "4x+16 2x+1 [0,2,1]"
+    assert str(Walk((), (3, -1))) == "[3,-1]"

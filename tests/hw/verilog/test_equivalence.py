@@ -58,6 +58,12 @@ COMPONENTS = {
     "page fifo": lambda: PageFifo(BEAT, page_beats=3, depth_pages=2),
     "committing page fifo": lambda: PageFifo(BEAT, page_beats=2, depth_pages=2, commits=True),
     "page fifo of one beat": lambda: PageFifo(BEAT, page_beats=1, depth_pages=1),
+    "page fifo to fall through": lambda: PageFifo(
+        BEAT, page_beats=3, depth_pages=2, fall_through=True
+    ),
+    "page fifo of one beat to fall through": lambda: PageFifo(
+        BEAT, page_beats=1, depth_pages=1, fall_through=True
+    ),
     "operand memory": lambda: OperandMemory(BEAT, depth_words=5),
     "memory of one word": lambda: OperandMemory(BEAT, depth_words=1),
     "result memory": lambda: ResultMemory(BEAT, depth_words=4),
