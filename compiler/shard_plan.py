@@ -7,11 +7,17 @@ from typing import cast
 from compiler.errors import MeshError, ShardPlanError
 from compiler.ir.mesh import Mesh, mesh_of
 from compiler.passes.algorithms import ALGORITHMS
+from compiler.passes.page_ways import HOPS
 
 DIMS = ("m", "n", "k")
 """Rows, columns and contraction of a product."""
-RESULTS = ("home", "all")
-"""Where a sum over chips ends up: on the first chip along its axis, or on every one."""
+BY_PAGE = tuple(name for name in HOPS if name not in ALGORITHMS)
+"""Ways in which each page of a sum comes together at a chip of its own."""
+REDUCTIONS = (*ALGORITHMS, *BY_PAGE)
+"""Ways in which sums over chips come together."""
+RESULTS = ("home", "all", "scattered")
+"""Where a sum over chips ends up: on the first chip along its axis, on every one, or a slice of it
+on each."""
 
 
 @dataclass(frozen=True)
@@ -24,12 +30,15 @@ class ShardPlan:
         The chips. A number is a mesh of one axis, ``tp``.
     reduce : str
         ``star``: all partial sums are folded at the home chip. ``tree``: binary, folded on the
-        way.
+        way. ``ring``: each chip adds to what comes from the one before it and sends the sum to the
+        next, page by page.
     shard : mapping of str to str, optional
         The axis of the mesh along which ``m``, ``n`` or ``k`` is cut, each along one of its own. By
         default k along the only axis. Along an axis that cuts nothing, all chips do the same.
     result : str
         ``home``: the sum over the axis of k ends up on its first chip. ``all``: on every chip.
+        ``scattered``: each chip has a slice of it, of columns, or of rows if columns are cut
+        already. Only a ring scatters.
     uneven : bool
         Whether slices may differ by a tile: 6 tiles over 4 chips are 2, 2, 1, 1.
 
@@ -54,7 +63,7 @@ class ShardPlan:
         result: str = "home",
         uneven: bool = False,
     ):
-        for name, value, known in (("reduce", reduce, (*ALGORITHMS,)), ("result", result, RESULTS)):
+        for name, value, known in (("reduce", reduce, REDUCTIONS), ("result", result, RESULTS)):
             if value not in known:
                 rule = f"one of {', '.join(sorted(known))}"
                 raise ShardPlanError(field=name, rule=rule, value=value)
@@ -64,6 +73,12 @@ class ShardPlan:
         object.__setattr__(self, "shard", _sharding(shard, mesh))
         object.__setattr__(self, "result", result)
         object.__setattr__(self, "uneven", bool(uneven))
+        if result == "scattered" and reduce not in BY_PAGE:
+            rule = f"home or all with a {reduce}; {' or '.join(BY_PAGE)} scatters (--reduce)"
+            raise ShardPlanError(field="result", rule=rule, value=result)
+        if result == "scattered" and self.axis_of("k") and self.scattered is None:
+            rule = "home or all where rows and columns are both cut already"
+            raise ShardPlanError(field="result", rule=rule, value=result)
 
     @property
     def chips(self) -> int:
@@ -78,6 +93,13 @@ class ShardPlan:
     def dim_of(self, axis: str) -> str | None:
         """The dimension that an axis cuts, if it cuts one."""
         return next((dim for dim in DIMS if self.axis_of(dim) == axis), None)
+
+    @property
+    def scattered(self) -> str | None:
+        """The dimension of the result of which each chip that sums ends up with a slice."""
+        if self.result != "scattered" or self.axis_of("k") is None:
+            return None
+        return next((dim for dim in ("n", "m") if self.axis_of(dim) is None), None)
 
     @classmethod
     def row_parallel(cls, chips: int, *, reduce: str = "tree") -> "ShardPlan":

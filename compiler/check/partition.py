@@ -1,5 +1,6 @@
 """Obligation ``partition``: what the chips hold of each value is what its layout says."""
 
+from compiler.flow.tile_grid import contraction_blocks
 from compiler.ir.certificate import Obligation
 from compiler.ir.program import Program
 from compiler.validate.parts import CALLED, slice_counts, wrong_parts
@@ -12,12 +13,15 @@ STATEMENT = (
 
 def partition(program: Program) -> Obligation:
     """Compare the parts that tensors state with the layouts and the extents of their values."""
-    claim, counts = program.claim, slice_counts(program)
+    counts = slice_counts(program)
+    extent = contraction_blocks(program)
+    if program.graph.product is not None:
+        extent = program.claim.k + program.claim.k_pad
     return Obligation(
         name="partition",
         statement=STATEMENT,
         evidence=(
-            ("contraction extent", claim.k + claim.k_pad),
+            ("contraction extent", extent),
             ("slices", counts.get("k", 1)),
             *((f"slices of {CALLED[dim]}", counts[dim]) for dim in ("m", "n") if dim in counts),
         ),

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 from compiler.errors import ValidationError
 from compiler.ir.certificate import Obligation
+from compiler.ir.graph import Matmul
 from compiler.ir.program import Program
 from compiler.ir.stage import Recv
 from compiler.validate import check_meaning, check_structure
@@ -31,7 +32,7 @@ def meaning(program: Program) -> Obligation:
 
     def check() -> None:
         for product in program.graph.operations:
-            if product.order is None:
+            if isinstance(product, Matmul) and product.order is None:
                 why = f"the order of the loops over the tiles of {product.output!r} is not said"
                 raise ValidationError("LoopOrder", product.output, why)
         check_meaning(program)

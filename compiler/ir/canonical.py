@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from compiler.ir.buffer import Buffer
 from compiler.ir.collective import COLLECTIVE_KINDS, Collective
 from compiler.ir.edge import Edge
-from compiler.ir.graph import Graph
+from compiler.ir.graph import Graph, operands_of
 from compiler.ir.layout import Layout, Partial
 from compiler.ir.stage import KINDS, Stage
 from compiler.ir.tensor import Tensor
@@ -104,8 +104,8 @@ def _sorted_graph(graph: Graph) -> Graph:
     """The graph with its values in the order in which operations name them."""
     named = _Places(
         name
-        for product in graph.operations
-        for name in (product.left, product.right, product.output)
+        for operation in graph.operations
+        for name in (*operands_of(operation), operation.output)
     )
     values = tuple(sorted(graph.values, key=lambda value: named[value.name]))
     return graph if values == graph.values else replace(graph, values=values)

@@ -68,11 +68,35 @@ class Matmul:
 
 
 @dataclass(frozen=True)
+class Redistribute:
+    """``output`` is what ``input`` is, in another layout.
+
+    Where ``combine`` says ``sum`` or ``max``, the chips along ``axis`` have slices of ``input``,
+    which are as large as ``output``, and it is their sum or their maximum, element by element.
+    """
+
+    input: str
+    output: str
+    axis: str
+    combine: str | None = None
+
+
+Operation = Matmul | Redistribute
+
+
+def operands_of(operation: Operation) -> tuple[str, ...]:
+    """Names of the values that an operation takes."""
+    if isinstance(operation, Redistribute):
+        return (operation.input,)
+    return operation.left, operation.right
+
+
+@dataclass(frozen=True)
 class Graph:
     """Values and operations. A value that no operation makes is an input."""
 
     values: tuple[Value, ...]
-    operations: tuple[Matmul, ...]
+    operations: tuple[Operation, ...]
 
     @cached_property
     def value_by_name(self) -> dict[str, Value]:
@@ -85,9 +109,27 @@ class Graph:
         return tuple(operation.output for operation in self.operations)
 
     @property
+    def output(self) -> str:
+        """Name of what the one operation makes."""
+        (output,) = self.outputs
+        return output
+
+    @property
+    def product(self) -> Matmul | None:
+        """The product that the graph has, if it has one."""
+        products = (each for each in self.operations if isinstance(each, Matmul))
+        return next(products, None)
+
+    @property
+    def redistribution(self) -> Redistribute | None:
+        """The redistribution that the graph has, if it has one."""
+        found = (each for each in self.operations if isinstance(each, Redistribute))
+        return next(found, None)
+
+    @property
     def inputs(self) -> tuple[str, ...]:
         """Names of what is given, in the order in which the operations take it."""
-        taken = [name for product in self.operations for name in (product.left, product.right)]
+        taken = [name for operation in self.operations for name in operands_of(operation)]
         made = {*self.outputs}
         return tuple(name for name in dict.fromkeys(taken) if name not in made)
 
@@ -112,6 +154,7 @@ class Claim:
 def claim_of(graph: Graph) -> Claim:
     """The claim of the one product that a graph has."""
     (product,) = graph.operations
+    assert isinstance(product, Matmul)
     left, right = graph.value_by_name[product.left], graph.value_by_name[product.right]
     return Claim(
         left=product.left,

@@ -21,6 +21,8 @@ MOST = {
     "memory_bytes": limits.MEMORY_BYTES,
 }
 """The most that each count may be."""
+SWITCHES_OF_A_PORT = 4
+"""Engines with which a link port can deal, copy and join what passes it."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Target:
     compute_engines, movement_engines : int
         Engines of each site. A tile unit and a fold each take a compute engine, a load and a
         store each take a movement engine. A receive runs on an engine of a link port, and so does
-        what copies, merges or splits.
+        what copies, merges or splits, of which a port has several.
     memory_bytes : int
         Memory of one chip for tensors and buffers.
     link_flit_cycles : int
@@ -116,12 +118,12 @@ class Target:
 
     @property
     def engine_counts(self) -> dict[EngineKind, int]:
-        """Engines of each kind at one site. A link port has one to receive and one to switch."""
+        """Engines of each kind at one site. A link port has one to receive, and some to switch."""
         return {
             EngineKind.COMPUTE: self.compute_engines,
             EngineKind.MOVEMENT: self.movement_engines,
             EngineKind.LINK: self.link_ports,
-            EngineKind.SWITCH: self.link_ports,
+            EngineKind.SWITCH: SWITCHES_OF_A_PORT * self.link_ports,
         }
 
     @property

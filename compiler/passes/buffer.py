@@ -4,17 +4,19 @@ from dataclasses import dataclass, replace
 
 from compiler.flow.alike import alike
 from compiler.flow.components import Component, components
+from compiler.flow.stalls import full_buffers
 from compiler.ir.buffer import Buffer, Depth
 from compiler.ir.choice import Chooser
 from compiler.ir.program import Program
-from compiler.ir.stage import Load
+from compiler.ir.stage import Copy, Load, Split
 from compiler.timing.beat_times import BeatTimes
 from compiler.timing.model import TimingModel
 from compiler.timing.rates import round_cycles
 from compiler.timing.steady_state import follow, unbounded_end
 
 OPERAND_PAGES = 2
-"""Depth between a load and a product: a load keeps pace, so two pages only cover its start."""
+"""Depth between a load and what it brings its pages to: a load keeps pace, so two pages only cover
+its start. What is dealt out to several may need more, and then gets it."""
 
 
 def choose_depths(program: Program) -> Program:
@@ -69,16 +71,36 @@ class _Depths:
         loaded = {
             name for stage in part.stages if isinstance(stage.kind, Load) for name in stage.outs
         }
+        brought = {*loaded}
+        for stage in part.stages:
+            if isinstance(stage.kind, Split | Copy) and brought.issuperset(stage.ins):
+                brought.update(stage.outs)
         times = self._paced(interval)
         depths = {
-            name: OPERAND_PAGES if name in loaded else self._steady(name, times, interval)
+            name: OPERAND_PAGES if name in brought else self._steady(name, times, interval)
             for name in missing
         }
+        self._let_pass(depths)
         least = unbounded_end(program, part)
         merges = any(share > 1 for share in part.share.values())
         if merges or unbounded_end(program, part, interval=interval) > least:
-            self._deepen(depths, loaded, least, interval)
+            fed = loaded - part.share.keys()
+            self._deepen(depths, fed, least, interval)
         return depths
+
+    def _let_pass(self, depths: dict[str, int]) -> None:
+        """Make buffers deeper until all pages of a round can pass."""
+        own = {**self._set, **depths}
+        while full := [name for name in full_buffers(self.program, own) if name in depths]:
+            for name in full:
+                depths[name] += 1
+            own |= depths
+
+    @property
+    def _set(self) -> dict[str, int]:
+        """Depths that somebody chose."""
+        buffers = (self.program.buffer_by_name[name] for name in self.part.share)
+        return {each.name: each.depth.pages for each in buffers if each.depth}
 
     def _paced(self, interval: int) -> BeatTimes:
         """Times with unbounded buffers, if every product takes as long for a round.

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from compiler.ir.body import left_fold
-from compiler.ir.buffer import Buffer, BufferKind
-from compiler.ir.edge import Edge, Handoff
+from compiler.ir.buffer import Buffer
+from compiler.ir.edge import Edge
 from compiler.ir.layout import Layout, Partial, Replicate
 from compiler.ir.program import Program
-from compiler.ir.stage import Copy, Fold, Load, Map, MatmulTiles, Recv, Site, Stage, Store
+from compiler.ir.stage import Copy, Fold, Load, MatmulTiles, Recv, Stage
 from compiler.passes.algorithms import SpanningTree
+from compiler.passes.chip_template import ChipTemplate
 
 
 @dataclass(frozen=True)
@@ -58,19 +59,13 @@ class Member:
         return self.hops.children[above].index(self.index)
 
 
-class ChipParts:
+class ChipParts(ChipTemplate):
     """What one chip holds: the template, renamed, and its share of the collectives.
 
     Parameters
     ----------
-    template : Program
-        A one-chip program without decisions of passes.
-    chip : int
-        Coordinate of the chip.
-    names : dict
-        Names of the chip's tensors by those of the template.
-    layouts : dict
-        Layout of each value of the template's graph.
+    template, chip, names, layouts
+        As for :class:`~compiler.passes.chip_template.ChipTemplate`.
     member : Member or None
         The chip's place in the group that sums, if contractions are cut.
     """
@@ -84,12 +79,9 @@ class ChipParts:
         layouts: dict[str, Layout],
         member: Member | None,
     ):
-        self.template, self.chip, self.names, self.member = template, chip, names, member
-        self.layouts = layouts
-        (self.product,) = (s for s in template.stages if isinstance(s.kind, MatmulTiles))
-        (self.partial,) = self.product.outs
-        self.maps = [stage for stage in template.stages if isinstance(stage.kind, Map)]
-        (self.store,) = (s for s in template.stages if isinstance(s.kind, Store))
+        axis = None if member is None else member.axis
+        super().__init__(template, chip, names=names, layouts=layouts, axis=axis)
+        self.member = member
         self.is_home = member is None or member.parent is None
         self.stores = self.is_home or (member is not None and member.to_all)
         self.children = member.children if member else ()
@@ -97,11 +89,6 @@ class ChipParts:
         if self.children:
             self.total = "reduced" if self.is_home else "subtotal"
         self.copies = bool(member and member.to_all and self.children)
-        self._prefix = f"c{chip}." if template.mesh.chip_count > 1 else ""
-
-    def name(self, local: str) -> str:
-        """A name of the template as it is on this chip."""
-        return f"{self._prefix}{local}"
 
     def stages(self) -> Iterator[Stage]:
         """Copies of the template's, then receives, the fold, and what follows the whole sum."""
@@ -215,66 +202,6 @@ class ChipParts:
     def _leaves(self, name: str) -> bool:
         """Whether a sum goes to the parent."""
         return not self.is_home and name == self.total
-
-    def _site(self) -> Site:
-        """The site of the chip's product, and so of all that it has."""
-        return replace(self.product.site or Site(0), chip=self.chip)
-
-    def _stage(
-        self,
-        local: str,
-        kind: Recv | Fold | Copy,
-        *,
-        ins: tuple[str, ...] = (),
-        outs: tuple[str, ...] = (),
-    ) -> Stage:
-        names = tuple(map(self.name, ins)), tuple(map(self.name, outs))
-        return Stage(self.name(local), kind, *names, site=self._site())
-
-    def _copied(self, stage: Stage, ins: tuple[str, ...] | None = None) -> Stage:
-        kind = stage.kind
-        if isinstance(kind, Load | Store):
-            kind = replace(kind, tensor=self.names[kind.tensor])
-        return replace(
-            stage,
-            name=self.name(stage.name),
-            kind=kind,
-            ins=tuple(map(self.name, stage.ins if ins is None else ins)),
-            outs=tuple(map(self.name, stage.outs)),
-            site=replace(stage.site or self._site(), chip=self.chip),
-        )
-
-    def _buffer(self, local: str, like: Buffer, holds: Layout, *, leaves: bool = False) -> Buffer:
-        kind = BufferKind.INTERM if leaves else BufferKind.FIFO
-        return replace(like, name=self.name(local), kind=kind, holds=(holds,), site=None)
-
-    def _edge(
-        self,
-        source: str,
-        buffer: str,
-        destination: str,
-        handoff: Handoff | None = None,
-        *,
-        away: bool = False,
-    ) -> Edge:
-        source = self.name(source)
-        destination = destination if away else self.name(destination)
-        return Edge(f"{source}->{destination}", source, self.name(buffer), destination, handoff)
-
-    def _operand_layout(self, buffer: Buffer) -> Layout:
-        """What an operand's buffer holds: what the tensor that it is loaded from does."""
-        for stage in self.template.stages:
-            if isinstance(stage.kind, Load) and buffer.name in stage.outs:
-                return self.layouts[self.template.tensor_by_name[stage.kind.tensor].value]
-        return ()
-
-    def _sum_layout(self, placement: Partial | Replicate) -> Layout:
-        """The layout of a sum: the output's, with this placement along the axis of k."""
-        output = self.layouts[self.template.claim.output]
-        if self.member is None:
-            return output
-        axis = self.member.axis
-        return (*output[:axis], placement, *output[axis + 1 :])
 
     def _sum_of(self, contributions: tuple[int, ...]) -> Partial | Replicate:
         assert self.member is not None

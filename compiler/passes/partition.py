@@ -1,6 +1,6 @@
 """Partition: cut a product along the axes of a mesh, and put its partial sums together."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from compiler.errors import (
@@ -10,7 +10,7 @@ from compiler.errors import (
     NothingToShardError,
 )
 from compiler.ir import limits
-from compiler.ir.collective import Collective
+from compiler.ir.collective import WITHOUT_HOME, Collective
 from compiler.ir.edge import Edge
 from compiler.ir.graph import with_layouts
 from compiler.ir.init import slice_init
@@ -20,13 +20,15 @@ from compiler.ir.stage import Load, MatmulTiles, Store
 from compiler.ir.tensor import Part, Tensor
 from compiler.passes.algorithms import ALGORITHMS, SpanningTree
 from compiler.passes.chip_parts import ChipParts, Member
-from compiler.passes.slices import slices
+from compiler.passes.page_rounds import way_members
+from compiler.passes.slices import Slices, cut_of, scattered_of
+from compiler.passes.switched_parts import SwitchedParts
 from compiler.passes.undecided import undecided
-from compiler.shard_plan import DIMS, ShardPlan
+from compiler.shard_plan import BY_PAGE, ShardPlan
 from compiler.targets import Target
 
-Slices = dict[str, tuple[range, ...]]
-"""By dimension, the elements of each index along the axis that it is cut along."""
+KINDS_OF_RESULTS = {"home": "reduce", "all": "all_reduce", "scattered": "reduce_scatter"}
+"""The collective that leaves a sum where it is to be."""
 
 
 def partition(program: Program, plan: ShardPlan, target: Target) -> Program:
@@ -47,7 +49,7 @@ def partition(program: Program, plan: ShardPlan, target: Target) -> Program:
         If the program cannot be spread as asked.
     """
     check_product(program)
-    cut = _cut(program, plan)
+    cut = cut_of(program, plan)
     if plan.axis_of("k"):
         if target.crossing_handoff is None:
             raise NoCrossChipHandoffError(target=target.name, provided=target.handoffs)
@@ -57,10 +59,17 @@ def partition(program: Program, plan: ShardPlan, target: Target) -> Program:
     edges = tuple(_provided(edge, target) for edge in template.edges)
     template = replace(template, edges=edges)
     names = _tensor_names(program, plan)
-    chips = [
-        ChipParts(template, chip, names=names[chip], layouts=layouts, member=member)
-        for chip, member in enumerate(_members(plan))
-    ]
+    chips: Sequence[ChipParts | SwitchedParts]
+    if plan.axis_of("k") and plan.reduce in BY_PAGE:
+        chips = [
+            SwitchedParts(template, chip, names=names[chip], layouts=layouts, member=member)
+            for chip, member in enumerate(way_members(program, plan, cut, target))
+        ]
+    else:
+        chips = [
+            ChipParts(template, chip, names=names[chip], layouts=layouts, member=member)
+            for chip, member in enumerate(_members(plan))
+        ]
     tensors = (
         _part(program, tensor, plan, cut, chip.chip, chip.names[tensor.name])
         for tensor in program.tensors
@@ -112,22 +121,6 @@ def check_product(program: Program) -> None:
         raise NothingToShardError(program=program.name, why=why)
 
 
-def _cut(program: Program, plan: ShardPlan) -> Slices:
-    claim = program.claim
-    extents = {"m": claim.m, "n": claim.n, "k": claim.k + claim.k_pad}
-    return {
-        dim: slices(
-            dim,
-            extents[dim],
-            chips=plan.mesh.size(axis),
-            tile=program.tile,
-            uneven=plan.uneven,
-        )
-        for dim in DIMS
-        if (axis := plan.axis_of(dim)) is not None
-    }
-
-
 def _layouts(program: Program, plan: ShardPlan) -> dict[str, Layout]:
     """The layout of each value: what is cut along an axis, and where its sum ends up."""
 
@@ -135,8 +128,10 @@ def _layouts(program: Program, plan: ShardPlan) -> dict[str, Layout]:
         dim = plan.dim_of(axis)
         if dim in dims:
             return Shard(str(dim))
-        is_summed = dims == ("m", "n") and dim == "k" and plan.result == "home"
-        return At(0) if is_summed else Replicate()
+        is_summed = dims == ("m", "n") and dim == "k"
+        if is_summed and plan.scattered is not None:
+            return Shard(plan.scattered)
+        return At(0) if is_summed and plan.result == "home" else Replicate()
 
     return {
         value.name: tuple(placement(value.dims, axis) for axis in plan.mesh.names)
@@ -167,6 +162,8 @@ def _hops(plan: ShardPlan) -> SpanningTree:
 def _check_ports(plan: ShardPlan, target: Target) -> None:
     """Check that every chip has a port for each end of a link that the algorithm needs."""
     axis = str(plan.axis_of("k"))
+    if plan.reduce in BY_PAGE:
+        return  # two ends of links each; the pass that makes links counts them
     ways = 2 if plan.result == "all" else 1
     needs = {name: _ports(hops(plan.mesh.size(axis))) for name, hops in ALGORITHMS.items()}
     needed = ways * max(needs[plan.reduce])
@@ -225,7 +222,11 @@ def _part(
     value = program.graph.value_by_name[tensor.value]
     along = dict(zip(plan.mesh.names, plan.mesh.coordinates(chip), strict=True))
 
+    summed = scattered_of(program, plan) if tensor.value == program.claim.output else {}
+
     def span(dim: str, extent: int) -> range:
+        if dim in summed:
+            return summed[dim][along[str(plan.axis_of("k"))]]
         axis = plan.axis_of(dim)
         return range(extent) if axis is None else cut[dim][along[axis]]
 
@@ -252,18 +253,16 @@ def _within(span: range, extent: int) -> range:
     return range(min(span.start, extent), min(span.stop, extent))
 
 
-def _collectives(program: Program, plan: ShardPlan, chips: list[ChipParts]) -> Iterator[Collective]:
+def _collectives(
+    program: Program, plan: ShardPlan, chips: Sequence[ChipParts | SwitchedParts]
+) -> Iterator[Collective]:
     """For each group that sums, its reduction, and the broadcast of what came of it."""
     axis = plan.axis_of("k")
     if axis is None:
         return
     groups = list(plan.mesh.groups(axis))
     for number, group in enumerate(groups):
-        members = [chips[chip] for chip in group]
-        kinds = {"reduce": [name for chip in members for name in chip.reducing()]}
-        if plan.result == "all":
-            kinds["broadcast"] = [name for chip in members for name in chip.broadcasting()]
-        for kind, stages in kinds.items():
+        for kind, stages in _taking_part(plan, [chips[chip] for chip in group]).items():
             name = f"{plan.reduce}_{kind}"
             yield Collective(
                 name=name if len(groups) == 1 else f"{name}_{number}",
@@ -272,9 +271,24 @@ def _collectives(program: Program, plan: ShardPlan, chips: list[ChipParts]) -> I
                 value=program.claim.output,
                 axis=axis,
                 chips=group,
-                home=group[0],
-                stages=tuple(stages),
+                home=None if kind in WITHOUT_HOME else group[0],
+                stages=stages,
             )
+
+
+def _taking_part(
+    plan: ShardPlan, members: Sequence[ChipParts | SwitchedParts]
+) -> dict[str, tuple[str, ...]]:
+    """By kind of collective, the stages of a group that are in it."""
+    found: dict[str, list[str]] = {}
+    for chip in members:
+        if isinstance(chip, SwitchedParts):
+            found.setdefault(KINDS_OF_RESULTS[plan.result], []).extend(chip.taking_part())
+            continue
+        found.setdefault("reduce", []).extend(chip.reducing())
+        if plan.result == "all":
+            found.setdefault("broadcast", []).extend(chip.broadcasting())
+    return {kind: tuple(stages) for kind, stages in found.items()}
 
 
 def _name(program: Program, plan: ShardPlan) -> str:
@@ -282,7 +296,7 @@ def _name(program: Program, plan: ShardPlan) -> str:
     if plan.chips == 1:
         return program.name
     sums = plan.axis_of("k") is not None
-    ending = "_all" if plan.result == "all" and sums else ""
+    ending = f"_{plan.result}" if plan.result != "home" and sums else ""
     if plan == ShardPlan(plan.chips, plan.reduce, result=plan.result, uneven=plan.uneven):
         return f"{program.name}_{plan.reduce}{plan.chips}{ending}"
     mesh = "_".join(f"{axis.name}{axis.size}" for axis in plan.mesh.axes)

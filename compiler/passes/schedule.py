@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+from compiler.errors import StalledPagesError
 from compiler.flow.alike import alike
 from compiler.flow.components import Component, components
+from compiler.flow.stalls import full_buffers
 from compiler.ir.program import Program, Schedule, StageTiming
 from compiler.ir.stage import Load, MatmulTiles, Stage, Store
 from compiler.latencies import FIFO_CYCLES, LOAD_CYCLES
@@ -12,8 +14,19 @@ from compiler.timing.steady_state import Followed, follow
 
 
 def schedule(program: Program) -> Program:
-    """Predict cycles from ``start`` until the last output beat is in memory."""
+    """Predict cycles from ``start`` until the last output beat is in memory.
+
+    Raises
+    ------
+    StalledPagesError
+        If pages that go round a circle of stages wait for each other.
+    """
+    depths = {buffer.name: buffer.depth_pages or 1 for buffer in program.buffers}
     parts = components(program)
+    if any(part.goes_round(program) for part in parts):
+        full = full_buffers(program, depths)
+        if full:
+            raise StalledPagesError(buffers=tuple(full))
     timings: dict[str, StageTiming] = {}
     ends: list[int] = []
     bounds: list[tuple[int, str]] = []
@@ -32,7 +45,7 @@ def schedule(program: Program) -> Program:
         program,
         schedule=Schedule(
             cycles=max(ends),
-            ideal_cycles=max(_array_cycles(program, part) for part in parts),
+            ideal_cycles=max(_ideal_cycles(program, part) for part in parts),
             bound=bound,
             timings=tuple(timings[stage.name] for stage in program.stages),
         ),
@@ -43,7 +56,7 @@ def _timing(followed: Followed, stage: Stage) -> tuple[int, int]:
     """The cycles in which the first and the last beat leave a stage."""
     times = followed.times
     match stage.kind:
-        case Load():
+        case Load() if stage.outs[0] not in followed.part.share:
             product = followed.model.reader_of(stage)
             return LOAD_CYCLES, followed.last(times.paired[product.outs[0]]) - FIFO_CYCLES
         case Store():
@@ -51,6 +64,13 @@ def _timing(followed: Followed, stage: Stage) -> tuple[int, int]:
         case _:
             beats = [times.written[name] for name in stage.outs]
     return min(int(each[0]) for each in beats), max(map(followed.last, beats))
+
+
+def _ideal_cycles(program: Program, part: Component) -> int:
+    """Cycles that the busiest array needs, or the busiest link if nothing is multiplied."""
+    if program.graph.product is None:
+        return part.rounds * round_cycles(program, part)[0]
+    return _array_cycles(program, part)
 
 
 def _array_cycles(program: Program, part: Component) -> int:

@@ -17,7 +17,9 @@ def tile(program: Program) -> Program:
     contraction runs innermost, so a result page is summed without leaving the array. The shapes
     are those of the chip's own tensors.
     """
-    (product,) = program.graph.operations
+    product = program.graph.product
+    if product is None:
+        return program
     order = product.order or LoopOrder("mn", by=Chooser.COMPILER)
     loaded = {
         stage.outs[0]: program.tensor_by_name[stage.kind.tensor]

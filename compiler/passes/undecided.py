@@ -5,7 +5,7 @@ from dataclasses import replace
 from compiler.ir.buffer import Buffer
 from compiler.ir.choice import Chooser
 from compiler.ir.edge import Edge
-from compiler.ir.graph import Matmul
+from compiler.ir.graph import Matmul, Operation
 from compiler.ir.program import Program
 from compiler.ir.stage import Load, MatmulTiles, Stage, Store
 
@@ -13,12 +13,14 @@ from compiler.ir.stage import Load, MatmulTiles, Stage, Store
 def undecided(program: Program) -> Program:
     """The program as it was before the passes, but for the decisions that no pass has made.
 
-    Walks and counts of blocks follow from the shapes of a chip, so they go in any case.
+    Walks and counts of blocks of a product follow from the shapes of a chip, so they go in any
+    case. Those of a redistribution are the turns of its pages, and no pass finds them again.
     """
+    walks_follow = program.graph.product is not None
     return replace(
         program,
         graph=replace(program.graph, operations=tuple(map(_operation, program.graph.operations))),
-        stages=tuple(map(_stage, program.stages)),
+        stages=tuple(_stage(s, walks_follow=walks_follow) for s in program.stages),
         buffers=tuple(map(_buffer, program.buffers)),
         edges=tuple(map(_edge, program.edges)),
         links=(),
@@ -28,15 +30,17 @@ def undecided(program: Program) -> Program:
     )
 
 
-def _operation(product: Matmul) -> Matmul:
+def _operation(product: Operation) -> Operation:
+    if not isinstance(product, Matmul):
+        return product
     is_ours = product.order is not None and product.order.by is Chooser.COMPILER
     return replace(product, order=None) if is_ours else product
 
 
-def _stage(stage: Stage) -> Stage:
+def _stage(stage: Stage, *, walks_follow: bool) -> Stage:
     kind, engine = stage.kind, stage.engine
     match kind:
-        case Load() | Store():
+        case Load() | Store() if walks_follow:
             kind = replace(kind, walk=None)
         case MatmulTiles():
             kind = MatmulTiles()

@@ -11,6 +11,7 @@ from typing import Any, cast
 from compiler.errors import ValidationError
 from compiler.ir import limits
 from compiler.ir.body import Add, Body, Literal, Max, Operand, in_postorder
+from compiler.ir.graph import Matmul
 from compiler.ir.names import quoted
 from compiler.ir.program import Program
 from compiler.ir.stage import Fold, Load, Map, Store
@@ -66,6 +67,7 @@ LIMITS: dict[str, int] = {
     "ValueRange.high": limits.NUMBER,
     "ValueRange.low": limits.NUMBER,
     "Values.values": limits.NUMBER,
+    "Walk.order": limits.EXTENT,
 }
 """The greatest magnitude of each integer, by its record and field; of any other, ``NUMBER``."""
 
@@ -77,6 +79,7 @@ LENGTHS = {
     "Split.turns": limits.TURNS,
     "Values.values": limits.VALUES,
     "Walk.loops": limits.LOOPS,
+    "Walk.order": limits.TURNS,
 }
 """The greatest length of each list; of any other, ``RECORDS``."""
 
@@ -175,7 +178,7 @@ def _bodies(program: Program) -> None:
         for stage in program.stages
         if isinstance(stage.kind, Fold | Map)
     ]
-    bodies += [(product.output, product.map) for product in program.graph.operations]
+    bodies += [(p.output, p.map) for p in program.graph.operations if isinstance(p, Matmul)]
     for subject, body in bodies:
         size, depth, level = 0, -1, [body] if body else []
         while level and size <= limits.BODY_SIZE and depth <= limits.BODY_DEPTH:

@@ -56,7 +56,12 @@ def _covers(program: Program, stage: Stage, tensor: str, walk: Walk) -> None:
 def _walk_fits(program: Program, stage: Stage, tensor: str, walk: Walk) -> None:
     pages = program.tensor_by_name[tensor].page_count
     furthest = walk.span[1]
-    if furthest >= pages or any(loop.stride < 0 or loop.count < 1 for loop in walk.loops):
+    strides = (*(loop.stride for loop in walk.loops), *walk.order)
+    if (
+        furthest >= pages
+        or min(strides, default=0) < 0
+        or any(each.count < 1 for each in walk.loops)
+    ):
         raise ValidationError(
             "WalkLeavesTensor",
             stage.name,

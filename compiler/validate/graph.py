@@ -3,7 +3,7 @@
 from collections import Counter
 
 from compiler.errors import ValidationError
-from compiler.ir.graph import Graph, Matmul, Value
+from compiler.ir.graph import Graph, Matmul, Operation, Redistribute, Value, operands_of
 from compiler.ir.layout import At, Partial, Replicate, Shard
 from compiler.ir.mesh import Mesh
 from compiler.ir.program import Program
@@ -11,6 +11,8 @@ from compiler.ir.program import Program
 DIMS = (("m", "k"), ("k", "n"), ("m", "n"))
 """Axes of the problem that rows and columns of the left, the right and the output run along."""
 LOOP_ORDERS = ("mn", "nm")
+COMBINATIONS = ("sum", "max")
+"""How slices are combined, element by element."""
 
 
 def check_graph(program: Program) -> None:
@@ -22,36 +24,85 @@ def check_graph(program: Program) -> None:
             program.name,
             f"the program states {len(graph.operations)} products; it must state one",
         )
-    (product,) = graph.operations
-    _names(program.name, graph, product)
-    operands = [graph.value_by_name[name] for name in _matrices(product)]
-    for value, dims in zip(operands, DIMS, strict=True):
+    (operation,) = graph.operations
+    _names(program.name, graph, operation)
+    matrices = [graph.value_by_name[name] for name in _matrices(operation)]
+    for value, dims in zip(matrices, _dims_of(operation), strict=True):
         _dims(value, dims)
         _size(value)
-    _extents(operands)
+    if isinstance(operation, Redistribute):
+        _redistributed(program, operation, *matrices)
+    else:
+        _multiplied(operation, matrices)
+    for value in graph.values:
+        _layout(program.mesh, value)
+
+
+def _multiplied(product: Matmul, matrices: list[Value]) -> None:
+    _extents(matrices)
     if product.order is not None and product.order.loops not in LOOP_ORDERS:
         raise ValidationError(
             "LoopOrder",
             product.output,
             f"the loop order must be {' or '.join(LOOP_ORDERS)}, not {product.order.loops!r}",
         )
-    for value in graph.values:
-        _layout(program.mesh, value)
 
 
-def _matrices(product: Matmul) -> tuple[str, str, str]:
-    return product.left, product.right, product.output
+def _redistributed(program: Program, moved: Redistribute, given: Value, made: Value) -> None:
+    """What is combined are slices along the axis, as large as what is made; else both are alike."""
+    if moved.axis not in program.mesh.names:
+        raise ValidationError(
+            "RedistributionAxis",
+            moved.output,
+            f"{moved.output!r} is redistributed along {moved.axis!r}; the mesh has "
+            f"{', '.join(program.mesh.names)}",
+        )
+    if moved.combine not in (None, *COMBINATIONS):
+        raise ValidationError(
+            "RedistributionCombines",
+            moved.output,
+            f"slices are combined by {' or '.join(COMBINATIONS)}, not by {moved.combine!r}",
+        )
+    count = program.mesh.size(moved.axis) if moved.combine else 1
+    if (given.rows, given.cols) != (count * made.rows, made.cols) or (
+        moved.combine and made.rows % program.tile
+    ):
+        raise ValidationError(
+            "ValueExtents",
+            given.name,
+            f"{given.name!r} of {given.rows} x {given.cols} elements is not {count} times "
+            f"{made.name!r} of {made.rows} x {made.cols}, in whole tiles of {program.tile}",
+        )
+    along = dict(zip(program.mesh.names, given.layout, strict=False)).get(moved.axis)
+    if moved.combine and along != Shard(given.dims[0]):
+        raise ValidationError(
+            "ValueLayout",
+            given.name,
+            f"{given.name!r} is combined along {moved.axis}, so it must be cut into rows there, "
+            f"not {along}",
+        )
 
 
-def _names(program: str, graph: Graph, product: Matmul) -> None:
-    """The product names three values, each of which exists once, and there is no other."""
+def _matrices(operation: Operation) -> tuple[str, ...]:
+    return (*operands_of(operation), operation.output)
+
+
+def _dims_of(operation: Operation) -> tuple[tuple[str, str], ...]:
+    """The axes of the problem that the matrices of an operation run along."""
+    if isinstance(operation, Matmul):
+        return DIMS
+    return (("k", "n") if operation.combine else ("m", "n"), ("m", "n"))
+
+
+def _names(program: str, graph: Graph, product: Operation) -> None:
+    """The operation names values each of which exists once, and there is no other."""
     names = _matrices(product)
     if len({*names}) < len(names):
         raise ValidationError(
             "OperationNames",
             program,
-            f"the product calls two of its matrices alike: {product.output!r} = {product.left!r} . "
-            f"{product.right!r}",
+            f"the operation calls two of its matrices alike: {product.output!r} of "
+            f"{' and '.join(map(repr, operands_of(product)))}",
         )
     for name, count in Counter(value.name for value in graph.values).items():
         if count > 1:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from compiler.errors import ValidationError
 from compiler.ir.edge import Barrier, Semaphore
+from compiler.ir.graph import Redistribute, operands_of
 from compiler.ir.layout import Layout, Shard
 from compiler.ir.limits import TEXT_LENGTH
 from compiler.ir.names import RULE, hardware_name, is_line, is_name, local_name, quoted
@@ -89,9 +90,9 @@ def _names(program: Program) -> Iterator[tuple[str, str]]:
     yield "its target", program.target.name
     for value in program.graph.values:
         yield "value", value.name
-    for product in program.graph.operations:
-        for name in (product.left, product.right, product.output):
-            yield "a matrix of a product", name
+    for operation in program.graph.operations:
+        for name in (*operands_of(operation), operation.output):
+            yield "a matrix of an operation", name
     for tensor in program.tensors:
         yield "tensor", tensor.name
         yield "the value of a tensor", tensor.value
@@ -129,9 +130,13 @@ def _texts(program: Program) -> Iterator[tuple[str, str]]:
         yield "the kind of a collective", collective.kind
         yield "the algorithm of a collective", collective.algorithm
         yield "the axis of a collective", collective.axis
-    for product in program.graph.operations:
-        if product.order is not None:
-            yield "the loop order of a product", product.order.loops
+    for operation in program.graph.operations:
+        if isinstance(operation, Redistribute):
+            yield "the axis of a redistribution", operation.axis
+            if operation.combine is not None:
+                yield "the combination of a redistribution", operation.combine
+        elif operation.order is not None:
+            yield "the loop order of a product", operation.order.loops
     if program.schedule:
         yield "the bound of the schedule", program.schedule.bound
     types = [program.numerics.operand, program.numerics.total]

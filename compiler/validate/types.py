@@ -24,10 +24,12 @@ def check_type_names(program: Program) -> None:
 
 def check_types(program: Program) -> None:
     """The machine multiplies and sums the types of a program, and holds no other."""
-    _multiplied(program.name, program.numerics.operand, "multiplies")
+    multiplies = program.graph.product is not None
+    if multiplies:
+        _multiplied(program.name, program.numerics.operand, "multiplies")
     _summed(program.name, program.numerics.total, "sums in")
     for tensor in program.tensors:
-        if tensor.role is TensorRole.INPUT:
+        if tensor.role is TensorRole.INPUT and multiplies:
             _multiplied(tensor.name, tensor.dtype, "holds operands of")
         else:
             _summed(tensor.name, tensor.dtype, "holds sums of")

@@ -13,6 +13,7 @@ from tests.mutation.meshes import everywhere
 from tests.mutation.mutation import breaks
 from tests.mutation.parts import (
     axis_of,
+    is_ring,
     leaf_edges,
     product_of,
     reader,
@@ -120,8 +121,9 @@ def the_chips_have_the_slices_in_the_opposite_order(program: Program) -> Program
 
 
 def free_dim(program: Program) -> str | None:
-    """A free axis of the product that is cut, if one is."""
-    return next((dim for dim in "mn" if axis_of(program, dim) is not None), None)
+    """A free axis of the product that is cut, if one is, and not only of the sum."""
+    summed = axis_of(program, "k")
+    return next((dim for dim in "mn" if axis_of(program, dim) not in (None, summed)), None)
 
 
 @breaks("partition: which another slice of")
@@ -145,7 +147,7 @@ def a_row_or_column_of_tiles_is_made_by_nobody(program: Program) -> Program | No
     """The last group begins a tile further on; all of its chips agree."""
     dim = free_dim(program)
     axis = axis_of(program, dim) if dim else None
-    if dim is None or axis is None:
+    if dim is None or axis is None or is_ring(program):
         return None
     last, size = program.mesh.axes[axis].size - 1, program.tile
     if any(min(t.rows, t.cols) <= size for t in program.tensors_of[product_of(program).output]):
@@ -157,7 +159,7 @@ def a_row_or_column_of_tiles_is_made_by_nobody(program: Program) -> Program | No
 def a_row_or_column_of_tiles_is_made_twice(program: Program) -> Program | None:
     dim = free_dim(program)
     axis = axis_of(program, dim) if dim else None
-    if dim is None or axis is None:
+    if dim is None or axis is None or is_ring(program):
         return None
     last, size = program.mesh.axes[axis].size - 1, program.tile
     return recut(program, dim, lambda i, b: (b[0] - size, b[1] + size) if i == last else b)

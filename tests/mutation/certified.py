@@ -122,6 +122,19 @@ PLANS: dict[str, Plan] = {
         TOKEN,
         via={(2, 0): (1,), (3, 0): (2, 1)},
     ),
+    "3 chips, ring, to all": Plan(MatmulSpec(8, 12, 12), ShardPlan(3, "ring", result="all"), TOKEN),
+    "3 chips, ring, scattered, semaphores, uneven": Plan(
+        MatmulSpec(8, 16, 16), ShardPlan(3, "ring", result="scattered", uneven=True), SEMAPHORE
+    ),
+    "3 chips, ring, map": Plan(MatmulSpec(8, 8, 12, map=RECTIFIER), ShardPlan(3, "ring"), TOKEN),
+    "2 x 3 chips, rows scattered by rings, columns": Plan(
+        MatmulSpec(24, 16, 12),
+        ShardPlan(Mesh(row=2, col=3), "ring", shard={"n": "row", "k": "col"}, result="scattered"),
+        TOKEN,
+    ),
+    "4 chips, ring, map, to all, semaphores": Plan(
+        MatmulSpec(8, 8, 16, map=RECTIFIER), ShardPlan(4, "ring", result="all"), SEMAPHORE
+    ),
 }
 
 

@@ -150,7 +150,13 @@ def is_plain(program: Program) -> bool:
         and not of_kind(program, Copy)
         and not of_kind(program, Merge)
         and not forwards(program)
+        and not is_ring(program)
     )
+
+
+def is_ring(program: Program) -> bool:
+    """Whether sums go round a ring of chips."""
+    return any(collective.algorithm == "ring" for collective in program.collectives)
 
 
 def forwards(program: Program) -> list[Stage]:
@@ -192,9 +198,12 @@ def with_map(program: Program, edge: Edge, body: Body) -> Program:
 
 
 def switches(program: Program) -> tuple[Stage, Stage] | None:
-    """The merge and the split at the two ends of a link that edges share, if there is one."""
+    """The merge and the split at the two ends of a link that edges share, if there is one.
+
+    A ring has others, too, which do not come in pairs.
+    """
     merges, splits = of_kind(program, Merge), of_kind(program, Split)
-    return (merges[0], splits[0]) if merges else None
+    return (merges[0], splits[0]) if merges and not is_ring(program) else None
 
 
 def exchanged_chips(program: Program, one: int, other: int) -> Program:

@@ -13,7 +13,6 @@ from compiler.ir.layout import Replicate
 from compiler.ir.mesh import Mesh, MeshAxis
 from compiler.ir.program import Program
 from sim.interpreter import interpret
-from tests.compiler.programs import changed
 from tests.mutation.agreements import recut
 from tests.mutation.certified import PLANS, answer, certified_program, completed, operands
 from tests.mutation.consequences import wrong_element
@@ -55,11 +54,6 @@ def turns_are_said_twice(program: Program) -> Program | None:
     return turned(program, pair[0], pair[0].kind.turns * 2)
 
 
-def what_a_buffer_holds_is_said_twice(program: Program) -> Program | None:
-    buffer = program.buffers[-1]
-    return changed(program, buffer.name, holds=buffer.holds * 2)
-
-
 def a_boundary_of_slices_is_moved(program: Program) -> Program | None:
     """The first slice gives its last tile to the second, in all that follows from it."""
     size, axis = program.tile, axis_of(program, "k")
@@ -81,7 +75,6 @@ SAYINGS = (
     there_is_an_axis_of_one_chip,
     what_shares_a_link_takes_other_turns,
     turns_are_said_twice,
-    what_a_buffer_holds_is_said_twice,
     a_boundary_of_slices_is_moved,
 )
 

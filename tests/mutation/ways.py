@@ -150,7 +150,7 @@ def a_joint_buffer_is_said_to_hold_one_sum_only(program: Program) -> Program | N
     return changed(program, name, holds=program.buffer_by_name[name].holds[:1])
 
 
-@breaks("layout: TurnsTogether")
+@breaks("layout: LayoutMismatch", "counting: ")
 def a_split_is_left_out(program: Program) -> Program | None:
     """The fold adds what comes over the shared link as if it were one sum."""
     pair = switches(program)
@@ -200,7 +200,7 @@ def a_split_runs_on_an_engine_that_is_not_there(program: Program) -> Program | N
     pair = switches(program)
     if pair is None:
         return None
-    index = program.target.link_ports
+    index = program.target.engine_counts[EngineKind.SWITCH]
     return changed(program, pair[1].name, engine=Engine(EngineKind.SWITCH, index))
 
 

@@ -83,7 +83,10 @@ def without_stage(name: str) -> Program:
             stated(stages=(*FOUR.collectives[0].stages, "c0.store_c")),
             "c0.store_c is in 1 collectives, not in 0",
         ),
-        (stated(kind="all_gather"), "tree_reduce is a 'all_gather', which is not known"),
+        (stated(kind="scan"), "tree_reduce is a 'scan', which is not known"),
+        (stated(kind="gather"), "tree_reduce is a 'gather', but its stages combine contributions"),
+        (stated(kind="all_gather"), "tree_reduce is a 'all_gather', but 'c' is at 0 along tp"),
+        (stated(kind="all_reduce"), "tree_reduce is a 'all_reduce', but 'c' is at 0 along tp"),
         (stated(kind="broadcast"), "tree_reduce is a 'broadcast', but its stage c0.fold reduces"),
         (
             stated(chips=(0, 1, 2)),
@@ -109,7 +112,7 @@ def without_stage(name: str) -> Program:
             "star_reduce is said to be a tree of 5 chips, but a chip receives 4 sums, and a sum "
             "passes 1 links",
         ),
-        (stated(algorithm="ring"), "tree_reduce reduces by 'ring', which is not known"),
+        (stated(algorithm="torus"), "tree_reduce is a 'reduce' by 'torus', which is not known"),
         (
             changed(FOUR, "c3.matmul", site=Site(0)),
             "tree_reduce: chip 0 sends 1 sums, and may send 0",
@@ -201,7 +204,7 @@ def test_every_group_along_an_axis_has_its_collectives(axis, result):
             "tree_broadcast is said to be a star of 4 chips, but a chip sends 2 copies, and a "
             "copy passes 2 links",
         ),
-        (told(algorithm="ring"), "tree_broadcast broadcasts by 'ring', which is not known"),
+        (told(algorithm="torus"), "tree_broadcast is a 'broadcast' by 'torus', which is not known"),
         (
             changed(ALL, "c2.copy", site=Site(1)),
             "tree_broadcast: chip 1 receives 2 copies, and may receive 1",

@@ -13,7 +13,7 @@ from compiler.pipeline import compile
 from compiler.targets import get
 from compiler.workload import MatmulSpec
 from tests.compiler.programs import SEMAPHORE, TOKEN, changed, compiled, sharded, spread
-from tests.compiler.random_programs import random_mesh_program, shared_links
+from tests.compiler.random_programs import random_mesh_program, random_ring, shared_links
 
 ONE, FOUR = compiled(), sharded(4)
 NARROW = sharded(4, target=get("token-mesh", link_width_bits=8))
@@ -129,7 +129,7 @@ def test_either_bound_may_be_stated_where_array_and_link_take_the_same():
     assert not schedule(stated(program, bound="link c9->c0")).holds
 
 
-@pytest.mark.parametrize("draw", [random_mesh_program, shared_links])
+@pytest.mark.parametrize("draw", [random_mesh_program, random_ring, shared_links])
 @pytest.mark.parametrize("seed", range(15))
 def test_meshes_and_shared_links_are_timed_as_the_tokens_run(draw, seed):
     program = draw(seed)

@@ -19,8 +19,10 @@ from compiler.workload import MatmulSpec
 from tests.compiler.programs import changed, compiled, partitioned, sharded, spread
 from tests.compiler.random_programs import (
     parts_of,
+    random_falling_program,
     random_mesh_program,
     random_program,
+    random_ring,
     shared_links,
     with_depth,
     with_depths,
@@ -29,7 +31,7 @@ from tests.compiler.random_programs import (
 
 LOAD, FIFO, TILE_UNIT = 1, 1, 7
 """Cycles through a load, a FIFO and a tile unit, as the tests of the components hold them."""
-ANY = [random_program, random_mesh_program, shared_links]
+ANY = [random_program, random_mesh_program, random_ring, shared_links, random_falling_program]
 
 
 class EveryRound(TokenRun):

@@ -10,8 +10,10 @@ from compiler.flow.components import components
 from tests.compiler.programs import sharded
 from tests.compiler.random_programs import (
     parts_of,
+    random_falling_program,
     random_mesh_program,
     random_program,
+    random_ring,
     shared_links,
     with_depth,
     with_links,
@@ -21,7 +23,10 @@ from tests.compiler.random_programs import (
 @pytest.mark.covers("values")
 @pytest.mark.parametrize("rounds", [1, 2, 3, 5, 40, 250])
 @pytest.mark.parametrize("seed", range(25))
-@pytest.mark.parametrize("draw", [random_program, random_mesh_program, shared_links])
+@pytest.mark.parametrize(
+    "draw",
+    [random_program, random_mesh_program, random_ring, shared_links, random_falling_program],
+)
 def test_it_is_a_run_with_a_slot_for_every_page(draw, seed, rounds):
     """Of two pages at least, so that no buffer holds a single beat."""
     program = with_links(draw(seed), seed)

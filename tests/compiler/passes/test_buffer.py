@@ -17,6 +17,7 @@ from tests.compiler.programs import MANY_PORTS, TOKEN, changed, compiled, sharde
 from tests.compiler.random_programs import (
     random_mesh_program,
     random_program,
+    random_ring,
     shared_links,
     with_depth,
     with_links,
@@ -42,7 +43,7 @@ def test_chosen_depths_cost_no_cycles(chips, reduce, latency):
     assert schedule(choose_depths(program)).schedule.cycles == unbounded
 
 
-@pytest.mark.parametrize("draw", [random_program, random_mesh_program, shared_links])
+@pytest.mark.parametrize("draw", [random_program, random_mesh_program, random_ring, shared_links])
 @pytest.mark.parametrize("seed", range(20))
 def test_they_cost_none_on_any_links_either(draw, seed):
     """Also where a chip has to run ahead, since the others are slower and nearer."""
