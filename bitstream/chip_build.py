@@ -103,12 +103,11 @@ class ChipBuild:
         """Multiply-accumulates of the chip for a product, padding not counted."""
         program = self.program
         held = {t.value: program.real_shape(t) for t in program.chips[self.chip].tensors}
-        made = 0
-        for product in program.graph.operations:
-            if product.left in held and product.right in held:
-                (m, k), (_, n) = held[product.left], held[product.right]
-                made += m * n * k
-        return made
+        product = program.graph.product
+        if product is None or not {product.left, product.right} <= held.keys():
+            return 0
+        (m, k), (_, n) = held[product.left], held[product.right]
+        return m * n * k
 
     @property
     def rate(self) -> float:

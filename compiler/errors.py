@@ -280,6 +280,14 @@ class ShardPlanError(ShardError):
         super().__init__(f"shard plan: {field} must be {rule}, not {value!r}")
 
 
+class CollectiveSpecError(ShardwrightError):
+    """A collective is stated with something that it cannot have."""
+
+    def __init__(self, *, field: str, rule: str, value: object):
+        self.field, self.rule, self.value = field, rule, value
+        super().__init__(f"collective: {field} must be {rule}, not {value!r}")
+
+
 # --- Passes -------------------------------------------------------------------------------------
 
 
@@ -318,6 +326,18 @@ class SharedLinkCircleError(PassError):
             f"edges {', '.join(map(repr, edges))} were to share a link from chip {source} to chip "
             f"{destination}, but then stages feed each other in a circle, since pages of one are "
             f"made of those of another; let them take other ways (via)"
+        )
+
+
+class StalledPagesError(PassError):
+    """Buffers are so shallow that pages wait for each other in a circle."""
+
+    def __init__(self, *, buffers: tuple[str, ...]):
+        self.buffers = buffers
+        listed = ", ".join(map(repr, buffers[:8]))
+        super().__init__(
+            f"pages wait for room in {listed}, which those behind them would make; give these "
+            f"buffers more pages, or let the compiler choose their depths"
         )
 
 

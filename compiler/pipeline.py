@@ -4,12 +4,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from compiler.check import certified
+from compiler.collective_spec import CollectiveSpec
 from compiler.errors import ValidationError
 from compiler.ir.mesh import Mesh
 from compiler.ir.program import Program
 from compiler.passes.buffer import choose_depths
 from compiler.passes.handshake import handshake
 from compiler.passes.lower import lower
+from compiler.passes.lower_collective import lower_collective
 from compiler.passes.memory import allocate
 from compiler.passes.partition import check_product, partition
 from compiler.passes.place import place
@@ -51,6 +53,18 @@ def compile(
     if plan is not None and (plan := _plan(plan)).mesh != program.mesh:
         program, origin = partition(program, plan, target), "partition"
     return _finished(program, target, origin)
+
+
+def compile_collective(spec: CollectiveSpec, target: Target | PlanningTarget) -> Program:
+    """Compile a collective by itself into a placed program.
+
+    Raises
+    ------
+    ShardwrightError
+        One of :mod:`compiler.errors`, if the collective or the target does not allow it.
+    """
+    target = executable(target)
+    return _finished(lower_collective(spec, target), target, "lower")
 
 
 def shard(program: Program, plan: ShardPlan | Mesh | int, target: Target) -> Program:

@@ -8,7 +8,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from compiler.ir.body import Add, Literal, Max, Operand
 
 FORMAT = "shardwright program"
-VERSION = 2
+VERSION = 3
 TAG = "type"
 EXPRESSIONS = (Operand, Literal, Add, Max)
 """Records that are saved as texts, as they are printed."""

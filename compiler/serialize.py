@@ -30,6 +30,12 @@ from compiler.record_types import (
     saved_unless_default,
 )
 
+OLD_VERSIONS = {
+    1: "knew of no meshes, layouts and parts",
+    2: "knew of no operation but the product",
+}
+"""Versions that are known no more, and why."""
+
 
 def to_json(program: Program) -> str:
     """A program as JSON text. Equal programs give equal text.
@@ -76,8 +82,8 @@ def from_json(text: str) -> Program:
 
 def _other_version(version: object) -> str:
     why = f"it is {_shortened(version)}, but only version {VERSION} is known here"
-    if type(version) is int and version == 1:
-        why += "; version 1 knew of no meshes, layouts and parts: compile the product anew"
+    if type(version) is int and version in OLD_VERSIONS:
+        why += f"; version {version} {OLD_VERSIONS[version]}: compile the product anew"
     return why
 
 

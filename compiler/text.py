@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from compiler.ir.buffer import Buffer
 from compiler.ir.chip_view import ChipView
+from compiler.ir.collective import Collective
 from compiler.ir.edge import Edge, Semaphore
 from compiler.ir.layout import Layout, Partial, Replicate, Shard
 from compiler.ir.link_kind import figures
@@ -28,21 +29,14 @@ def to_text(program: Program) -> str:
 
 
 def _head(program: Program) -> Iterator[str]:
-    claim, numerics = program.claim, program.numerics
     yield f"program {program.name}"
-    left, right = (program.graph.value_by_name[name] for name in (claim.left, claim.right))
-    pads = {"m": left.pad[0], "n": right.pad[1], "k": claim.k_pad}
-    told = ", ".join(f"{dim} padded with {count} zeros" for dim, count in pads.items() if count)
-    padded = f" ({told})" if told else ""
-    yield (
-        f"  {claim.output} ({claim.m} x {claim.n}) = {claim.left} ({claim.m} x {claim.k}) . "
-        f"{claim.right} ({claim.k} x {claim.n}), {numerics.operand} to {numerics.total}{padded}"
-    )
+    yield from _claim(program)
     chips = _count(program.chip_count, "chip")
     mesh = f" in a mesh {program.mesh}" if len(program.mesh.axes) > 1 else ""
     yield f"  target {program.target.name}, tile {program.tile}, {chips}{mesh}"
-    if claim.map:
-        yield f"  each element of {claim.output} is then mapped by {claim.map}"
+    product = program.graph.product
+    if product is not None and product.map:
+        yield f"  each element of {product.output} is then mapped by {product.map}"
     yield from _layouts(program)
     handoffs = {type(edge.handoff).__name__ for edge in program.edges if edge.handoff}
     if handoffs:
@@ -55,6 +49,28 @@ def _head(program: Program) -> Iterator[str]:
             f"  predicted {schedule.cycles} cycles, ideal {schedule.ideal_cycles}, "
             f"bound by {schedule.bound}"
         )
+
+
+def _claim(program: Program) -> Iterator[str]:
+    """What the program says that it computes."""
+    numerics, moved = program.numerics, program.graph.redistribution
+    if moved is not None:
+        made = program.graph.value_by_name[moved.output]
+        does = "is"
+        if moved.combine is not None:
+            slices = program.mesh.size(moved.axis)
+            does = f"is the {moved.combine} of {slices} slices of"
+        yield f"  {made.name} ({made.rows} x {made.cols}, {numerics.total}) {does} {moved.input}"
+        return
+    claim = program.claim
+    left, right = (program.graph.value_by_name[name] for name in (claim.left, claim.right))
+    pads = {"m": left.pad[0], "n": right.pad[1], "k": claim.k_pad}
+    told = ", ".join(f"{dim} padded with {count} zeros" for dim, count in pads.items() if count)
+    padded = f" ({told})" if told else ""
+    yield (
+        f"  {claim.output} ({claim.m} x {claim.n}) = {claim.left} ({claim.m} x {claim.k}) . "
+        f"{claim.right} ({claim.k} x {claim.n}), {numerics.operand} to {numerics.total}{padded}"
+    )
 
 
 def _layouts(program: Program) -> Iterator[str]:
@@ -82,7 +98,8 @@ def _most_ports(program: Program) -> int:
 
 def _work(program: Program) -> Iterator[str]:
     """What the chips make, once the loops are chosen: those that do alike in one line."""
-    order = next((product.order for product in program.graph.operations), None)
+    product = program.graph.product
+    order = None if product is None else product.order
     if order is None:
         return
     plans: dict[tuple[int, int, int], list[int]] = {}
@@ -116,13 +133,16 @@ def _plans(program: Program, chip: ChipView) -> Iterator[tuple[int, int, int]]:
 
 
 def _picture(program: Program) -> Iterator[str]:
-    """Who sends to whom, drawn as a tree with the home at the root.
+    """Who sends to whom, drawn as a tree with the home at the root, or as a ring.
 
     What passes other chips on its way, or shares a link, is drawn hop by hop.
     """
     for collective in program.collectives:
         yield ""
         yield f"{collective.kind} {collective.name} over {len(collective.chips)} chips"
+        if collective.home is None or not collective.goes_one_way:
+            yield from _by_pages(program, collective)
+            continue
         reduces = collective.kind == "reduce"
         stages = {*collective.stages}
         hops: dict[int, list[tuple[int, Edge]]] = {}
@@ -133,6 +153,17 @@ def _picture(program: Program) -> Iterator[str]:
                 hops.setdefault(near, []).append((far, edge))
         yield f"  chip {collective.home}"
         yield from _branches(program, collective.home, hops)
+
+
+def _by_pages(program: Program, collective: Collective) -> Iterator[str]:
+    """Whom each chip sends pages to, where every page goes its own way."""
+    yield f"  {collective.algorithm}; every page goes its own way"
+    for chip in collective.chips:
+        outgoing = program.chips[chip].outgoing
+        others = sorted({_chip_of(program, edge.destination) for edge in outgoing})
+        within = [str(other) for other in others if other in collective.chips]
+        if within:
+            yield f"  chip {chip} -> {', '.join(within)}"
 
 
 def _leads_to(program: Program, edge: Edge, stages: set[str]) -> bool:
@@ -217,7 +248,13 @@ def _stage(stage: Stage) -> tuple[str, ...]:
 
 def _buffer(program: Program, buffer: Buffer, chip: int) -> tuple[str, ...]:
     depth = _count(buffer.depth_pages, "page") if buffer.depth_pages else "no depth yet"
-    return buffer.name, f"{buffer.kind} {depth}", f"of {buffer.page}", _held(program, buffer, chip)
+    through = " to fall through" if buffer.fall_through else ""
+    return (
+        buffer.name,
+        f"{buffer.kind} {depth}{through}",
+        f"of {buffer.page}",
+        _held(program, buffer, chip),
+    )
 
 
 def _held(program: Program, buffer: Buffer, chip: int) -> str:

@@ -16,19 +16,22 @@ import shardwright.siblings  # noqa: F401 -- first: what follows finds the packa
 # isort: split
 
 from compiler import targets
+from compiler.collective_spec import CollectiveSpec
 from compiler.errors import ShardwrightError
 from compiler.ir.mesh import Mesh
-from compiler.pipeline import compile, shard
+from compiler.pipeline import compile, compile_collective, shard
 from compiler.shard_plan import ShardPlan
 from compiler.workload import MatmulSpec
 from sim.simulate import simulate
 
 __all__ = [
+    "CollectiveSpec",
     "MatmulSpec",
     "Mesh",
     "ShardPlan",
     "ShardwrightError",
     "compile",
+    "compile_collective",
     "shard",
     "simulate",
     "targets",

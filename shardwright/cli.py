@@ -12,6 +12,7 @@ from compiler.errors import ShardwrightError
 from shardwright.commands.boards import boards
 from shardwright.commands.build import build
 from shardwright.commands.check import check
+from shardwright.commands.collective import collective
 from shardwright.commands.compile import compile_command
 from shardwright.commands.cosim import cosim
 from shardwright.commands.fit import fit
@@ -59,6 +60,7 @@ def main() -> None:
 main.add_command(boards)
 main.add_command(build)
 main.add_command(check)
+main.add_command(collective)
 main.add_command(compile_command)
 main.add_command(cosim)
 main.add_command(fit)

@@ -8,8 +8,7 @@ import click
 from compiler.errors import MeshError
 from compiler.ir import limits
 from compiler.ir.mesh import Mesh, MeshAxis, mesh_of
-from compiler.passes.algorithms import ALGORITHMS
-from compiler.shard_plan import DIMS, RESULTS, ShardPlan
+from compiler.shard_plan import DIMS, REDUCTIONS, RESULTS, ShardPlan
 
 
 class _Pairs(click.ParamType):
@@ -88,7 +87,7 @@ def plan_options() -> list[Callable[..., Any]]:
         ),
         click.option(
             "--reduce",
-            type=click.Choice(sorted(ALGORITHMS)),
+            type=click.Choice(sorted(REDUCTIONS)),
             default="tree",
             help="How partial sums are added.  [default: tree]",
         ),
@@ -96,8 +95,8 @@ def plan_options() -> list[Callable[..., Any]]:
             "--result",
             type=click.Choice(RESULTS),
             default=RESULTS[0],
-            help="Where a sum over chips ends up: on the first of them, or on all.  "
-            f"[default: {RESULTS[0]}]",
+            help="Where a sum over chips ends up: on the first of them, on all, or a slice of it "
+            f"on each, which takes a ring.  [default: {RESULTS[0]}]",
         ),
     ]
 

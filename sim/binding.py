@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from compiler.ir.dtype import INT64
+from compiler.ir.dtype import INT8, INT32, INT64, DType
 from compiler.ir.graph import Graph, Value
 from compiler.ir.init import Const, External, Pattern, Values, Zero
 from compiler.ir.program import Program
@@ -43,7 +43,8 @@ def bind(
     OperandError
         If an input is unknown, missing or given twice, or does not fit the program.
     ExactError
-        If the program says that an input holds more than int8, and it does.
+        If the program says that an input holds more than int8, or int32 where it is not multiplied,
+        and it does.
     """
     given = _by_name(program.graph, arrays, inputs or {})
     checked: dict[tuple[str, int, int], np.ndarray] = {}
@@ -62,9 +63,16 @@ def bind(
         low, high = tensor.value_range.low, tensor.value_range.high
         if (name, low, high) not in checked:
             value = program.graph.value_by_name[name]
-            checked[name, low, high] = _of_shape(matrix(array, name, low, high), value)
+            given_as = matrix(array, name, low, high, _held_as(program, tensor))
+            checked[name, low, high] = _of_shape(given_as, value)
         contents[tensor.name] = part_of(checked[name, low, high], tensor)
     return contents
+
+
+def _held_as(program: Program, tensor: Tensor) -> DType:
+    """The type of numpy that holds the elements of a tensor: what is multiplied is int8."""
+    is_multiplied = program.graph.redistribution is None
+    return INT8 if is_multiplied or tensor.dtype.bits <= INT8.bits else INT32
 
 
 def _by_name(
@@ -115,5 +123,6 @@ def _own_values(program: Program, tensor: Tensor) -> np.ndarray:
         case _:
             raise OperandDtypeError(operand=tensor.name, dtype=type(tensor.init).__name__)
     low, high = tensor.value_range.low, tensor.value_range.high
-    checked = matrix(exact(values, INT64, f"tensor {tensor.name!r}"), tensor.name, low, high)
+    stated = exact(values, INT64, f"tensor {tensor.name!r}")
+    checked = matrix(stated, tensor.name, low, high, _held_as(program, tensor))
     return np.pad(checked, [(0, tensor.rows - rows), (0, tensor.cols - cols)])

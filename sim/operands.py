@@ -1,8 +1,8 @@
-"""Operands: from arrays and seeds to int8 matrices."""
+"""Operands: from arrays and seeds to matrices of integers."""
 
 import numpy as np
 
-from compiler.ir.dtype import INT8
+from compiler.ir.dtype import INT8, DType
 from compiler.ir.tensor import ValueRange
 from compiler.workload import INT8_RANGE
 from sim.errors import (
@@ -16,9 +16,13 @@ from sim.exact import exact
 
 
 def matrix(
-    array: np.ndarray, operand: str, low: int = INT8.low, high: int = INT8.high
+    array: np.ndarray,
+    operand: str,
+    low: int = INT8.low,
+    high: int = INT8.high,
+    dtype: DType = INT8,
 ) -> np.ndarray:
-    """``array`` as a contiguous int8 matrix, whatever its integer type, order and byte order.
+    """``array`` as a contiguous matrix of ``dtype``, whatever its integer type and orders.
 
     Raises
     ------
@@ -31,7 +35,7 @@ def matrix(
     OperandRangeError
         If an element lies outside of ``low`` to ``high``.
     InexactValueError
-        If that range is wider than int8, and an element lies outside of int8.
+        If that range is wider than ``dtype``, and an element lies outside of it.
     """
     if np.ma.is_masked(array):
         raise OperandMaskError(operand=operand, count=int(np.ma.count_masked(array)))
@@ -51,7 +55,7 @@ def matrix(
         raise OperandRangeError(
             operand=operand, value=int(array[row, col]), position=(row, col), low=low, high=high
         )
-    return np.ascontiguousarray(exact(array, INT8, f"operand {operand}"))
+    return np.ascontiguousarray(exact(array, dtype, f"operand {operand}"))
 
 
 def check_inner(a: np.ndarray, b: np.ndarray) -> None:

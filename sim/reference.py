@@ -6,7 +6,7 @@ import numpy as np
 
 from compiler.ir.body import Body, fold_up, widest_image
 from compiler.ir.dtype import INT32, INT64
-from compiler.ir.graph import Graph
+from compiler.ir.graph import Graph, Redistribute
 from sim.exact import exact
 
 
@@ -21,9 +21,29 @@ def claimed(graph: Graph, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndar
     """
     values = dict(inputs)
     for operation in graph.operations:
+        if isinstance(operation, Redistribute):
+            rows = graph.value_by_name[operation.output].rows
+            values[operation.output] = redistributed(operation, values[operation.input], rows)
+            continue
         total = product(values[operation.left], values[operation.right])
         values[operation.output] = total if operation.map is None else mapped(total, operation.map)
     return {name: values[name] for name in graph.outputs}
+
+
+def redistributed(operation: Redistribute, given: np.ndarray, rows: int) -> np.ndarray:
+    """What is given, or the sum or maximum of its slices of so many rows, as int32.
+
+    Raises
+    ------
+    ExactError
+        If an element does not fit into int32.
+    """
+    wide = exact(given, INT64, "what is redistributed")
+    if operation.combine is None:
+        return exact(wide, INT32, "what is redistributed")
+    slices = wide.reshape(-1, rows, wide.shape[1])
+    combined = slices.sum(axis=0) if operation.combine == "sum" else slices.max(axis=0)
+    return exact(combined, INT32, f"the {operation.combine} of the slices")
 
 
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -34,7 +34,7 @@ ORDERED = {
     "Merge": ("turns",),
     "Split": ("turns",),
     "Edge": ("via",),
-    "Walk": ("loops",),
+    "Walk": ("loops", "order"),
     "Values": ("values",),
     "FloatValues": ("values",),
     "Certificate": ("obligations",),

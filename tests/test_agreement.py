@@ -113,19 +113,21 @@ def plans(draw, chips: int) -> ShardPlan:
     axes = draw(st.permutations([*mesh.names, None]))
     dims = draw(st.sampled_from(["kmn", "kmn", "kmn", "mnk"]))
     shard = {dim: axis for dim, axis in zip(dims, axes, strict=False) if axis is not None}
+    reduce = draw(st.sampled_from(["star", "tree", "ring"]))
+    scatters = reduce == "ring" and not shard.keys() >= {"m", "n"}
     return ShardPlan(
         mesh,
-        draw(st.sampled_from(["star", "tree"])),
+        reduce,
         shard=shard,
-        result=draw(st.sampled_from(["all", "home"])),
+        result=draw(st.sampled_from(["all", "home", *(["scattered"] * scatters)])),
         uneven=draw(st.booleans()),
     )
 
 
 @st.composite
 def extents(draw, dim: str, plan: ShardPlan, tile: int) -> int:
-    """Elements along a dimension, as many as the plan can cut."""
-    axis = plan.axis_of(dim)
+    """Elements along a dimension, as many as the plan can cut, or scatter."""
+    axis = plan.axis_of("k" if dim == plan.scattered else dim)
     count = 1 if axis is None else plan.mesh.size(axis)
     if axis is not None and not plan.uneven:
         return count * tile * draw(st.integers(1, 2))
@@ -258,6 +260,9 @@ def cases(draw) -> Case:
     target = draw(targets(tile))
     body, function = draw(maps())
     plan = draw(plans(chips))
+    if plan.reduce == "ring" and target.crossing_handoff == "Barrier":
+        # At barriers no link is shared, and in a ring sums and wholes share each.
+        plan = ShardPlan(plan.mesh, "ring", shard=plan.shard, uneven=plan.uneven)
     spec = draw(specs(plan, target, body))
     a = draw(operands((spec.m, spec.k), spec.a_range))
     b = draw(operands((spec.k, spec.n), spec.b_range))
@@ -300,6 +305,8 @@ def agree(case: Case) -> None:
     for kind in (Fold, Copy, Merge):
         event(f"{kind.__name__}: {any(isinstance(s.kind, kind) for s in program.stages)}")
     event(f"axes: {len(program.mesh.axes)}")
+    for collective in program.collectives:
+        event(f"{collective.algorithm} {collective.kind}")
 
     event(f"hardware: {small(program)}")
     if small(program):

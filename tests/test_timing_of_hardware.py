@@ -23,6 +23,7 @@ from tests.compiler.programs import changed
 from tests.compiler.random_programs import (
     random_mesh_program,
     random_program,
+    random_ring,
     shared_links,
     with_depth,
     with_depths,
@@ -64,6 +65,7 @@ def tiered(cases: list[tuple[int, Program]]) -> list[ParameterSet]:
     [
         *tiered(small_programs(16, random_program)),
         *tiered(small_programs(12, random_mesh_program)),
+        *tiered(small_programs(12, random_ring)),
         *tiered(small_programs(12, shared_links)),
     ],
 )

@@ -9,7 +9,7 @@ import numpy as np
 
 from compiler.check import require
 from compiler.ir.program import Program
-from compiler.ir.tensor import TensorRole
+from compiler.ir.tensor import Tensor, TensorRole
 from compiler.serialize import to_json
 from hw.verilog.design import Design, design
 from hw.verilog.lint import waivers_file
@@ -95,13 +95,29 @@ def _write_operands(
     for tensor in program.tensors:
         if tensor.chip not in chips:
             continue
-        is_output = tensor.role is TensorRole.OUTPUT
-        array = part_of(expected[tensor.value], tensor) if is_output else contents[tensor.name]
+        array = contents.get(tensor.name)
+        if tensor.role is TensorRole.OUTPUT:
+            array = _stored(program, tensor, part_of(expected[tensor.value], tensor))
+        assert array is not None
         window = window_of(verilog, tensor)
         beats = window_beats(array, tensor, window)
         digits = 2 * window.beat_bytes
         lines = [f"{int.from_bytes(beat, 'little'):0{digits}x}" for beat in beats]
         (folder / f"{tensor.name}.hex").write_text("\n".join(lines) + "\n", encoding="ascii")
+
+
+def _stored(program: Program, tensor: Tensor, part: np.ndarray) -> np.ndarray:
+    """What a chip stores of an output, in whole tiles.
+
+    Behind the end of the output stands what zero is mapped to.
+    """
+    behind = np.zeros((tensor.row_tiles * tensor.tile, tensor.col_tiles * tensor.tile), np.int64)
+    product = program.graph.product
+    if product is not None and product.map is not None:
+        behind = reference.mapped(behind, product.map)
+    rows, cols = program.real_shape(tensor)
+    behind[:rows, :cols] = part[:rows, :cols]
+    return behind
 
 
 def _write_bench(folder: Path) -> None:

@@ -8,6 +8,7 @@ from compiler.ir.body import Literal, Max, Operand
 from compiler.ir.buffer import Depth
 from compiler.ir.mesh import Mesh
 from compiler.ir.program import Program
+from compiler.ir.stage import Copy, Fold, Map, Merge, Split
 from compiler.passes.lower import lower
 from compiler.passes.partition import partition
 from compiler.pipeline import compile, run_passes
@@ -36,7 +37,7 @@ def random_program(seed: int) -> Program:
     target, chips = random_target(rng), rng.choice([1, 2, 3, 4, 6, 9])
     extents = (rng.randint(1, 5 * target.tile) for _ in "mnk")
     spec = MatmulSpec(*extents, map=rng.choice([None, Max(Operand(0), Literal(0))]))
-    plan = ShardPlan(chips, rng.choice(["star", "tree"]))
+    plan = ShardPlan(chips, rng.choice(["star", "tree", "ring"]))
     return compile(spec.padded_k(target.tile * chips), target, plan)
 
 
@@ -54,9 +55,10 @@ def random_plan(rng: random.Random, tile: int) -> tuple[MatmulSpec, ShardPlan]:
         tile * (size.get(dim, 1) * rng.randint(1, 4) + uneven * rng.randrange(size.get(dim, 1)))
         for dim in "mnk"
     )
+    reduce = rng.choice(["star", "tree", "ring"])
     plan = ShardPlan(
         mesh,
-        rng.choice(["star", "tree"]),
+        reduce,
         shard=dict(zip(dims, mesh.names, strict=True)),
         result=rng.choice(["home", "all"]),
         uneven=uneven,
@@ -68,7 +70,27 @@ def random_mesh_program(seed: int) -> Program:
     rng = random.Random(f"mesh {seed}")
     target = random_target(rng)
     spec, plan = random_plan(rng, target.tile)
-    return compile(spec, target, plan)
+    barriers = plan.reduce == "ring" and plan.result == "all"
+    return compile(spec, without_barriers(target) if barriers else target, plan)
+
+
+def without_barriers(target: Target) -> Target:
+    """The target with tokens in place of barriers, at which a link is not shared."""
+    provided = ("Token" if name == "Barrier" else name for name in target.handoffs)
+    return replace(target, handoffs=tuple(dict.fromkeys(provided)))
+
+
+def random_ring(seed: int) -> Program:
+    """A ring of chips whose result ends up at home, on all of them, or scattered."""
+    rng = random.Random(f"ring {seed}")
+    target, chips = random_target(rng, barriers=False), rng.choice([2, 2, 3, 3, 4])
+    spec = MatmulSpec(
+        target.tile * rng.randint(1, 2),
+        target.tile * (chips + rng.randint(0, 2)),
+        target.tile * rng.randint(chips, 2 * chips),
+    )
+    result = rng.choice(["home", "all", "scattered"])
+    return compile(spec, target, ShardPlan(chips, "ring", result=result, uneven=True))
 
 
 def shared_links(seed: int) -> Program:
@@ -124,3 +146,28 @@ def parts_of(program: Program, rounds: int | None = None) -> list[Component]:
     """The components of a program, as they are or with another number of rounds."""
     parts = components(program)
     return parts if rounds is None else [replace(part, rounds=rounds) for part in parts]
+
+
+def falling_through(program: Program, seed: int | None = None) -> Program:
+    """The program in which beats fall through all buffers that they may, or through some of them.
+
+    What passes have decided is decided anew.
+    """
+    rng = random.Random(f"falling {seed}")
+    filled = {
+        name
+        for stage in program.stages
+        if isinstance(stage.kind, Fold | Map | Copy | Merge | Split)
+        for name in stage.outs
+    }
+    buffers = (
+        replace(b, fall_through=b.name in filled and (seed is None or rng.random() < 0.6))
+        for b in with_depth(program, None).buffers
+    )
+    return run_passes(replace(program, buffers=tuple(buffers), memory=()), program.target)
+
+
+def random_falling_program(seed: int) -> Program:
+    """One of the three kinds, in which beats fall through some buffers."""
+    draw = (random_program, random_mesh_program, shared_links)[seed % 3]
+    return falling_through(draw(seed), seed)

@@ -36,6 +36,7 @@ from compiler.serialize import from_json, to_json
 from compiler.shard_plan import ShardPlan
 from compiler.targets import LinkKind, get
 from compiler.workload import MatmulSpec
+from tests.collective_programs import collective
 from tests.compiler.programs import (
     SEMAPHORE,
     TOKEN,
@@ -106,6 +107,11 @@ PROGRAMS = {
     ),
     "cuts without sums": spread(mesh=Mesh(row=2, col=2), shard=(("m", "row"), ("n", "col"))),
     "an axis that cuts nothing": spread(mesh=Mesh(row=2, col=2), shard=(("k", "row"),)),
+    "sums of slices on every chip": collective("all_reduce", "ring", 3, rows=8),
+    "rows dealt out as columns": collective("all_to_all", "ring-both-ways", 3, rows=12),
+    "the greatest of slices, along an axis": collective(
+        "reduce", "chain", Mesh(row=2, col=2), axis="col", home=1, combine="max"
+    ),
     "further kinds of links": compiled(
         target=get("token-mesh", link_kinds=(LinkKind("cable", 8, 40, 2), LinkKind("bus", 64, 1)))
     ),
@@ -238,21 +244,25 @@ def test_another_format_is_refused(value):
 
 @pytest.mark.parametrize(
     ("version", "shown"),
-    [(0, "0"), (3, "3"), ("2", '"2"'), (2.0, "2.0"), (True, "true"), (None, "null")],
+    [(0, "0"), (4, "4"), ("3", '"3"'), (3.0, "3.0"), (True, "true"), (None, "null")],
 )
 def test_an_unknown_version_is_refused(version, shown):
     assert str(refusal_of(document() | {"version": version})) == (
-        f"program file: version: it is {shown}, but only version 2 is known here"
+        f"program file: version: it is {shown}, but only version 3 is known here"
     )
 
 
-def test_a_file_of_the_first_version_is_refused_with_the_way_out():
+@pytest.mark.parametrize(
+    ("version", "why"),
+    [(1, "knew of no meshes, layouts and parts"), (2, "knew of no operation but the product")],
+)
+def test_a_file_of_an_older_version_is_refused_with_the_way_out(version, why):
     """Whatever it holds: nothing of it is looked at."""
     for program in ({}, None, document()["program"]):
-        first = {"format": "shardwright program", "version": 1, "program": program}
-        assert str(refusal_of(first)) == (
-            "program file: version: it is 1, but only version 2 is known here; version 1 knew of "
-            "no meshes, layouts and parts: compile the product anew"
+        older = {"format": "shardwright program", "version": version, "program": program}
+        assert str(refusal_of(older)) == (
+            f"program file: version: it is {version}, but only version 3 is known here; version "
+            f"{version} {why}: compile the product anew"
         )
 
 

@@ -23,12 +23,13 @@ def test_chip_counts_that_do_not_exist(chips):
     assert str(error) == f"shard plan: chips must be a positive integer, not {chips!r}"
 
 
-@pytest.mark.parametrize("reduce", ["ring", "", None])
+@pytest.mark.parametrize("reduce", ["torus", "", None])
 def test_algorithms_that_do_not_exist(reduce):
     with pytest.raises(ShardPlanError) as refusal:
         ShardPlan.row_parallel(4, reduce=reduce)
     assert (refusal.value.field, refusal.value.value) == ("reduce", reduce)
-    assert str(refusal.value) == f"shard plan: reduce must be one of star, tree, not {reduce!r}"
+    known = "chain, ring, ring-both-ways, star, tree"
+    assert str(refusal.value) == f"shard plan: reduce must be one of {known}, not {reduce!r}"
 
 
 def test_a_row_parallel_plan_reduces_by_a_tree_unless_said_otherwise():
@@ -114,4 +115,7 @@ def test_results_that_do_not_exist(result):
     with pytest.raises(ShardPlanError) as refusal:
         ShardPlan(4, result=result)
     assert (refusal.value.field, refusal.value.value) == ("result", result)
-    assert str(refusal.value) == f"shard plan: result must be one of all, home, not {result!r}"
+    assert (
+        str(refusal.value)
+        == f"shard plan: result must be one of all, home, scattered, not {result!r}"
+    )

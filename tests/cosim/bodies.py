@@ -72,7 +72,9 @@ class Input:
 # --- PageFifo -------------------------------------------------------------------------------------
 
 
-def page_fifo(page_beats: int, depth_pages: int, *, commits: bool) -> Unit:
+def page_fifo(
+    page_beats: int, depth_pages: int, *, commits: bool = False, fall_through: bool = False
+) -> Unit:
     """A queue that is compared with a deque in every cycle."""
 
     async def exercise(backend: Backend, write_density: float, read_density: float) -> None:
@@ -89,6 +91,9 @@ def page_fifo(page_beats: int, depth_pages: int, *, commits: bool) -> Unit:
             if commits:
                 backend.set("commit", commit)
             writable = len(hidden) + len(visible) < page_beats * depth_pages
+            written = writable and write
+            if written and fall_through:
+                visible.append(word)
             releases = bool(visible) and read and (read_count + 1) % page_beats == 0
             shown = await backend.get("i__ready", "o__valid", "page_release")
             assert shown == (writable, bool(visible), releases)
@@ -99,12 +104,18 @@ def page_fifo(page_beats: int, depth_pages: int, *, commits: bool) -> Unit:
                     read_count += 1
             if commit and commits:
                 visible.extend(hidden.popleft() for _ in range(page_beats))
-            if writable and write:
+            if written and not fall_through:
                 (hidden if commits else visible).append(word)
             await backend.tick()
 
     return Unit(
-        lambda: PageFifo(BEAT, page_beats=page_beats, depth_pages=depth_pages, commits=commits),
+        lambda: PageFifo(
+            BEAT,
+            page_beats=page_beats,
+            depth_pages=depth_pages,
+            commits=commits,
+            fall_through=fall_through,
+        ),
         exercise,
     )
 
@@ -407,9 +418,11 @@ def semaphore_link(**options) -> Unit:
 VARYING = (1, 9, 2, 5, 14, 1, 3)
 
 UNITS: dict[str, Unit] = {
-    "page_fifo": page_fifo(3, 2, commits=False),
-    "page_fifo_of_one_beat": page_fifo(1, 1, commits=False),
+    "page_fifo": page_fifo(3, 2),
+    "page_fifo_of_one_beat": page_fifo(1, 1),
     "page_fifo_that_commits": page_fifo(3, 2, commits=True),
+    "page_fifo_to_fall_through": page_fifo(3, 2, fall_through=True),
+    "page_fifo_of_one_beat_to_fall_through": page_fifo(1, 1, fall_through=True),
     "load_unit": Unit(
         lambda: LoadUnit(BEAT, walk=WALK, page_beats=PAGE_BEATS, depth_words=MEMORY_WORDS), load
     ),

@@ -7,6 +7,7 @@ import numpy as np
 
 from compiler.ir.body import Add, Body, Literal, Max, Operand
 from compiler.ir.program import Program
+from compiler.shard_plan import ShardPlan
 from compiler.workload import MatmulSpec
 from sim.cosim.cosimulate import cosimulate
 from sim.result import RunResult
@@ -33,6 +34,7 @@ class Configuration:
     sum_bits: int = 32
     map: Body | None = None
     link_ports: int = 8
+    result: str = "home"
 
     def __str__(self) -> str:
         parts = [
@@ -41,6 +43,8 @@ class Configuration:
             *((self.reduce, self.handoff) if self.chips > 1 else ()),
             *((f"{self.width} bits", f"{self.latency} cycles") if self.chips > 1 else ()),
             *((f"{self.flit_cycles} cycles a flit",) if self.flit_cycles > 1 else ()),
+            *((f"to {self.result}",) if self.result == "all" else ()),
+            *((self.result,) if self.result == "scattered" else ()),
             *((f"sums of {self.sum_bits}",) if self.sum_bits != 32 else ()),
             *(("map",) if self.map else ()),
         ]
@@ -51,8 +55,7 @@ class Configuration:
         spec = MatmulSpec(self.m, self.n, self.k, sum_bits=self.sum_bits, map=self.map)
         return finished(
             spec.padded_k(self.chips * self.tile) if self.chips > 1 else spec,
-            chips=self.chips,
-            reduce=self.reduce,
+            plan=ShardPlan(self.chips, self.reduce, result=self.result),
             target=f"{self.handoff}-mesh",
             tile=self.tile,
             link_width_bits=self.width,
@@ -66,7 +69,7 @@ class Configuration:
         """Random operands, the same for every engine."""
         return random_operands(program, seed=self.m + self.n + self.k)
 
-    def product(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    def answer(self, program: Program, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """What numpy says of them."""
         total = a.astype(np.int64) @ b
         return np.maximum(total - 1000, 0) if self.map == RECTIFIED else total
@@ -109,13 +112,23 @@ CONFIGURATIONS = (
     Configuration(4, 2, 32, 16, 2, "tree", "semaphore", width=16, latency=1),
     Configuration(2, 4, 32, 16, 2, "tree", "barrier"),
     Configuration(2, 2, 30, 16, 2, "star", link_ports=15),
+    # Rings: each kind of hand-off and of result.
+    Configuration(4, 4, 8, 2, 2, "ring", width=64, latency=3, result="all"),
+    Configuration(8, 16, 32, 2, 8, "ring", flit_cycles=2, result="scattered"),
+    Configuration(2, 8, 16, 4, 2, "ring", "semaphore", width=16, latency=12, result="scattered"),
+    Configuration(4, 6, 16, 4, 2, "ring", "barrier", width=24, latency=2),
+    Configuration(9, 7, 29, 4, 4, "ring", width=64, latency=1, map=RECTIFIED, result="all"),
+    Configuration(4, 4, 14, 4, 2, "ring", "semaphore", width=100, latency=5, map=RECTIFIED),
+    Configuration(2, 16, 32, 8, 2, "ring", width=256, latency=1, result="scattered"),
+    Configuration(4, 6, 64, 16, 2, "ring", "semaphore", width=64, latency=4, result="all"),
 )
 
-Engine = Callable[[Program, np.ndarray, np.ndarray], RunResult]
+Engine = Callable[..., RunResult]
+"""Takes a program and its inputs."""
 
 ENGINES: dict[str, Engine] = {
     "amaranth": simulate,
-    "compiled": lambda program, a, b: simulate(program, a, b, engine="compiled"),
-    "icarus": lambda program, a, b: cosimulate(program, a, b, simulator="icarus"),
-    "verilator": lambda program, a, b: cosimulate(program, a, b, simulator="verilator"),
+    "compiled": lambda program, *inputs: simulate(program, *inputs, engine="compiled"),
+    "icarus": lambda program, *inputs: cosimulate(program, *inputs, simulator="icarus"),
+    "verilator": lambda program, *inputs: cosimulate(program, *inputs, simulator="verilator"),
 }

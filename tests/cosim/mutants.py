@@ -170,6 +170,20 @@ MUTANTS = (
         r"else o__valid <= level != 3'd0;",
     ),
     Mutant(
+        "a beat falls through past those that wait",
+        "page_fifo_to_fall_through",
+        "dut",
+        r"o__payload = has_beat \? read__data : i__payload",
+        r"o__payload = i__valid ? i__payload : read__data",
+    ),
+    Mutant(
+        "a beat that falls through is kept as well",
+        "page_fifo_to_fall_through",
+        "dut",
+        r"if \(write__en & !_1\) has_beat",
+        r"if (write__en) has_beat",
+    ),
+    Mutant(
         "a load goes on while its beat waits",
         "load_unit",
         "dut",

@@ -7,8 +7,12 @@ import sys
 
 import numpy as np
 
+from tests.cosim.collective_configurations import COLLECTIVES
 from tests.cosim.configurations import CONFIGURATIONS, ENGINES
 from tests.cosim.tools import missing
+
+ALL = (*CONFIGURATIONS, *COLLECTIVES)
+"""Products and collectives by themselves."""
 
 
 def available(engine: str) -> bool:
@@ -25,19 +29,19 @@ def main() -> int:
     print(f"| configuration | predicted | {' | '.join(engines)} | equal, exact |")
     print(f"| --- | {' | '.join(['---:'] * (len(engines) + 1))} | --- |")
     wrong = 0
-    for configuration in CONFIGURATIONS:
+    for configuration in ALL:
         program = configuration.program()
         assert program.schedule is not None
-        a, b = configuration.operands(program)
-        results = [ENGINES[engine](program, a, b) for engine in engines]
+        inputs = configuration.operands(program)
+        results = [ENGINES[engine](program, *inputs) for engine in engines]
         cycles = [result.cycles for result in results]
         agree = {program.schedule.cycles} == set(cycles) and all(
-            np.array_equal(result.c, configuration.product(a, b)) for result in results
+            np.array_equal(result.c, configuration.answer(program, *inputs)) for result in results
         )
         wrong += not agree
         row = [str(configuration), program.schedule.cycles, *cycles, "yes" if agree else "NO"]
         print(f"| {' | '.join(map(str, row))} |", flush=True)
-    print(f"\n{len(CONFIGURATIONS) - wrong} of {len(CONFIGURATIONS)} configurations agree")
+    print(f"\n{len(ALL) - wrong} of {len(ALL)} configurations agree")
     return wrong
 
 

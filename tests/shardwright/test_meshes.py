@@ -146,7 +146,8 @@ MISUSED = {
     ),
     "--mesh tp=2 --shard k": "Invalid value for '--shard': 'k' must be DIM=AXIS[,DIM=AXIS]",
     "--mesh tp=2 --shard k=": "Invalid value for '--shard': 'k=' must be DIM=AXIS[,DIM=AXIS]",
-    "--result some": "Invalid value for '--result': 'some' is not one of 'home', 'all'.",
+    "--result some": "Invalid value for '--result': 'some' is not one of 'home', 'all', "
+    "'scattered'.",
 }
 REFUSED = {
     "--mesh row=2,col=2 --shard q=row": "shard plan: shard must be of m, n, k, not 'q'",
@@ -216,7 +217,7 @@ def test_a_file_of_the_first_version_is_refused_in_one_line(tmp_path):
     for command in ("check {}", "show --program {}", "run --program {}"):
         result = invoke(command.format(path))
         assert (result.exit_code, len(result.output.splitlines())) == (1, 1)
-        assert "version: it is 1, but only version 2 is known here" in result.output
+        assert "version: it is 1, but only version 3 is known here" in result.output
         assert result.output.endswith("compile the product anew\n")
 
 

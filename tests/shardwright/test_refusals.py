@@ -207,8 +207,9 @@ MISUSED = {
     f"run {PRODUCT} --b-range -129,0": (
         "Invalid value for '--b-range': '-129,0' is no range within that of int8, -128,127"
     ),
-    f"run {PRODUCT} --reduce ring": (
-        "Invalid value for '--reduce': 'ring' is not one of 'star', 'tree'."
+    f"run {PRODUCT} --reduce torus": (
+        "Invalid value for '--reduce': 'torus' is not one of 'chain', 'ring', 'ring-both-ways', "
+        "'star', 'tree'."
     ),
 }
 

@@ -36,6 +36,12 @@ def walked(program: Program, name: str, *loops: Loop) -> Program:
     return changed(program, name, kind=replace(kind, walk=Walk(loops)))
 
 
+def listed(program: Program, name: str, *order: int) -> Program:
+    kind = program.stage_by_name[name].kind
+    assert isinstance(kind, Load | Store)
+    return changed(program, name, kind=replace(kind, walk=Walk((), order)))
+
+
 def nested(depth: int) -> Body:
     body: Body = Operand(0)
     for _ in range(depth):
@@ -77,6 +83,20 @@ MUTANTS = (
         "NumberBound",
         "load_a",
         "kind.walk.loops[0].stride of 'load_a' is a number of over 64 bits",
+    ),
+    Mutant(
+        "a page far beyond all",
+        listed(ONE, "load_a", 0, 10**18),
+        "NumberBound",
+        "load_a",
+        f"kind.walk.order of 'load_a' is {10**18}; it may be at most {limits.EXTENT}",
+    ),
+    Mutant(
+        "a list of pages without end",
+        listed(ONE, "store_c", *range(limits.TURNS + 1)),
+        "ListLength",
+        "store_c",
+        f"kind.walk.order of 'store_c' has {limits.TURNS + 1} items, over {limits.TURNS}",
     ),
     Mutant(
         "a contraction of 10^18",

@@ -139,9 +139,9 @@ MUTANTS = (
     engine(
         "a switch engine that the site lacks",
         "c2.recv_0",
-        Engine(SWITCH, 8),
+        Engine(SWITCH, 32),
         "UnknownEngine",
-        "runs on switch8, but a site has 8 switch engines",
+        "runs on switch32, but a site has 32 switch engines",
     ),
     engine(
         "a receive on a switch",

@@ -10,7 +10,8 @@ from compiler.ir.layout import At, Layout, Partial, Replicate, Shard
 from compiler.ir.mesh import Mesh
 from compiler.ir.program import Program
 from compiler.validate import check_structure
-from tests.compiler.programs import compiled, sharded, spread
+from tests.collective_programs import collective
+from tests.compiler.programs import TOKEN, compiled, sharded, spread
 from tests.compiler.validate.mutants import (
     Mutant,
     assert_every_rule_has_a_mutant,
@@ -21,6 +22,9 @@ from tests.compiler.validate.mutants import (
 ONE, FOUR = compiled(), sharded(4)
 GRID = spread(mesh=Mesh(row=2, col=2), shard=(("m", "row"), ("k", "col")))
 WHOLE = Replicate()
+SUM = collective("all_reduce", "star", 2, rows=16, cols=16, target=TOKEN)
+"""Slices of 16 x 16 elements, one on each of two chips, and their sum on both."""
+GATHERED = collective("all_gather", "star", 2, rows=16, cols=16, target=TOKEN)
 
 
 def valued(program: Program, value: str, /, **changes: Any) -> Program:
@@ -31,6 +35,11 @@ def valued(program: Program, value: str, /, **changes: Any) -> Program:
 def multiplied(**changes: Any) -> Program:
     (product,) = ONE.graph.operations
     return replace(ONE, graph=replace(ONE.graph, operations=(replace(product, **changes),)))
+
+
+def redistributed(program: Program, **changes: Any) -> Program:
+    (moved,) = program.graph.operations
+    return replace(program, graph=replace(program.graph, operations=(replace(moved, **changes),)))
 
 
 def with_value(value: Value) -> Program:
@@ -83,7 +92,7 @@ MUTANTS = (
         multiplied(right="a"),
         "OperationNames",
         ONE.name,
-        "the product calls two of its matrices alike: 'c' = 'a' . 'a'",
+        "the operation calls two of its matrices alike: 'c' of 'a' and 'a'",
     ),
     Mutant("two values of one name", with_value(A), "DuplicateName", "a", "2 values are named 'a'"),
     Mutant(
@@ -154,6 +163,73 @@ MUTANTS = (
     laid(FOUR, "c", (At(4),), "cannot be spread as at 4 along tp=4"),
     laid(FOUR, "c", (At(-1),), "cannot be spread as at -1 along tp=4"),
     laid(GRID, "a", (Shard("k"), Shard("k")), "cannot be spread as slices of k along col=2"),
+    Mutant(
+        "a matrix that is made of itself",
+        redistributed(SUM, input="y"),
+        "OperationNames",
+        SUM.name,
+        "the operation calls two of its matrices alike: 'y' of 'y'",
+    ),
+    Mutant(
+        "along an axis that is none of the mesh",
+        redistributed(SUM, axis="dp"),
+        "RedistributionAxis",
+        "y",
+        "'y' is redistributed along 'dp'; the mesh has tp",
+    ),
+    Mutant(
+        "the product of slices",
+        redistributed(SUM, combine="product"),
+        "RedistributionCombines",
+        "y",
+        "slices are combined by sum or max, not by 'product'",
+    ),
+    Mutant(
+        "slices that are said not to be combined",
+        redistributed(SUM, combine=None),
+        "ValueDims",
+        "x",
+        "rows and columns of 'x' must run along m and n, not along k and n",
+    ),
+    Mutant(
+        "what is moved is said to be combined",
+        redistributed(GATHERED, combine="sum"),
+        "ValueDims",
+        "x",
+        "must run along k and n, not along m and n",
+    ),
+    Mutant(
+        "three slices on two chips",
+        valued(SUM, "x", rows=48),
+        "ValueExtents",
+        "x",
+        "'x' of 48 x 16 elements is not 2 times 'y' of 16 x 16, in whole tiles of 8",
+    ),
+    Mutant(
+        "slices that end within a tile",
+        valued(valued(SUM, "x", rows=24), "y", rows=12),
+        "ValueExtents",
+        "x",
+        "'x' of 24 x 16 elements is not 2 times 'y' of 12 x 16, in whole tiles of 8",
+    ),
+    Mutant(
+        "slices of other columns",
+        valued(SUM, "y", cols=8),
+        "ValueExtents",
+        "x",
+        "'x' of 32 x 16 elements is not 2 times 'y' of 16 x 8",
+    ),
+    Mutant(
+        "more is made than is given",
+        valued(GATHERED, "y", rows=24),
+        "ValueExtents",
+        "x",
+        "'x' of 16 x 16 elements is not 1 times 'y' of 24 x 16",
+    ),
+    laid(SUM, "x", (WHOLE,), "'x' is combined along tp, so it must be cut into rows there, not"),
+    laid(SUM, "x", (Shard("n"),), "so it must be cut into rows there, not slices of n"),
+    laid(SUM, "x", (), "so it must be cut into rows there, not None"),
+    laid(GATHERED, "y", (Shard("k"),), "it is whole, at a chip that exists, or cut along one of m"),
 )
 
 

@@ -6,7 +6,14 @@ from compiler.ir.mesh import Mesh
 from compiler.ir.program import Allocation, Program
 from compiler.ir.stage import Site
 from compiler.ir.tensor import Tensor
-from tests.compiler.programs import changed, compiled, names_on_chip, sharded, spread, without
+from tests.compiler.programs import (
+    changed,
+    compiled,
+    names_on_chip,
+    sharded,
+    spread,
+    without,
+)
 from tests.compiler.validate.mutants import (
     Mutant,
     assert_every_rule_has_a_mutant,
