@@ -3,7 +3,7 @@
 from math import isqrt
 
 from compiler.ir.dtype import DType
-from compiler.passes.lower_collective import HOP_CYCLES
+from compiler.passes.page_turns import HOP_CYCLES
 from compiler.targets import Target
 
 MOST_COLUMNS = 512

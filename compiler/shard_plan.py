@@ -31,14 +31,15 @@ class ShardPlan:
     reduce : str
         ``star``: all partial sums are folded at the home chip. ``tree``: binary, folded on the
         way. ``ring``: each chip adds to what comes from the one before it and sends the sum to the
-        next, page by page.
+        next, page by page. ``ring-both-ways``: from both sides of the page's owner. ``chain``: the
+        same without a link around the ends.
     shard : mapping of str to str, optional
         The axis of the mesh along which ``m``, ``n`` or ``k`` is cut, each along one of its own. By
         default k along the only axis. Along an axis that cuts nothing, all chips do the same.
     result : str
         ``home``: the sum over the axis of k ends up on its first chip. ``all``: on every chip.
         ``scattered``: each chip has a slice of it, of columns, or of rows if columns are cut
-        already. Only a ring scatters.
+        already; for a ring or a chain.
     uneven : bool
         Whether slices may differ by a tile: 6 tiles over 4 chips are 2, 2, 1, 1.
 

@@ -9,12 +9,9 @@ from compiler.ir.graph import Graph, Redistribute, Value
 from compiler.ir.layout import At, Layout, Placement, Replicate, Shard
 from compiler.ir.program import Numerics, Program
 from compiler.passes.collective_chip import GIVEN, MADE, CollectiveChip, PageRounds, Tiles
-from compiler.passes.page_turns import Pace, turns_of_loads
+from compiler.passes.page_turns import HOP_CYCLES, Pace, turns_of_loads
 from compiler.passes.page_ways import PageWay, page_way
 from compiler.targets import Target
-
-HOP_CYCLES = 4
-"""Cycles of a hop beside those on the link: enough to tell in which order pages will be there."""
 
 
 def lower_collective(spec: CollectiveSpec, target: Target) -> Program:

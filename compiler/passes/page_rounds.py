@@ -3,7 +3,7 @@
 from math import isqrt
 
 from compiler.ir.program import Program
-from compiler.passes.page_turns import Pace, turns_of_products
+from compiler.passes.page_turns import HOP_CYCLES, Pace, turns_of_products
 from compiler.passes.page_ways import page_way
 from compiler.passes.slices import Slices, scattered_of
 from compiler.passes.switched_parts import WayMember
@@ -12,8 +12,6 @@ from compiler.targets import Target
 
 MOST_PAGES = 256
 """Pages of a round, unless more are needed: turns are listed for all of them on every chip."""
-HOP_CYCLES = 4
-"""Cycles of a hop beside those on the link: enough to tell in which order pages will be there."""
 
 
 def way_members(program: Program, plan: ShardPlan, cut: Slices, target: Target) -> list[WayMember]:

@@ -13,6 +13,9 @@ from heapq import heappop, heappush
 
 from compiler.passes.page_ways import PageWay
 
+HOP_CYCLES = 4
+"""Cycles of a hop beside those on the link: enough to tell in which order pages will be there."""
+
 
 @dataclass(frozen=True)
 class Pace:

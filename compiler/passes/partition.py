@@ -163,7 +163,7 @@ def _check_ports(plan: ShardPlan, target: Target) -> None:
     """Check that every chip has a port for each end of a link that the algorithm needs."""
     axis = str(plan.axis_of("k"))
     if plan.reduce in BY_PAGE:
-        return  # two ends of links each; the pass that makes links counts them
+        return  # the pass that makes links counts their ends
     ways = 2 if plan.result == "all" else 1
     needs = {name: _ports(hops(plan.mesh.size(axis))) for name, hops in ALGORITHMS.items()}
     needed = ways * max(needs[plan.reduce])
